@@ -1,0 +1,53 @@
+package planner
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"hash"
+)
+
+// digestOf hashes a whole epoch. The encoding, all numbers little-endian:
+//
+//	"solarfs epoch 1\n"
+//	uint64: epoch index, nodes, ranks per node, batch size, positions, drops
+//	uint32 per position: sample, by step, rank, row
+//	uint8 per position: fate, in the same order
+//	per drop, by step and node: uint64 step*nodes+node, uint32 sample
+func digestOf(e *Epoch) (sum [32]byte) {
+	h := sha256.New()
+	buf := append(make([]byte, 0, 1<<14), "solarfs epoch 1\n"...)
+	for _, n := range []int{e.Index, e.spec.Nodes, e.spec.RanksPerNode, e.spec.BatchSize, len(e.samples), len(e.drops.keys)} {
+		buf = binary.LittleEndian.AppendUint64(buf, uint64(n))
+	}
+	for _, s := range e.samples {
+		buf = flush(h, binary.LittleEndian.AppendUint32(buf, s))
+	}
+	for _, f := range e.fates {
+		buf = flush(h, append(buf, byte(f)))
+	}
+	for i, key := range e.drops.keys {
+		buf = binary.LittleEndian.AppendUint64(buf, key)
+		buf = flush(h, binary.LittleEndian.AppendUint32(buf, e.drops.samples[i]))
+	}
+	h.Write(buf)
+	h.Sum(sum[:0])
+	return sum
+}
+
+// flush hashes buf when it is nearly full.
+func flush(h hash.Hash, buf []byte) []byte {
+	if len(buf) < cap(buf)-16 {
+		return buf
+	}
+	h.Write(buf)
+	return buf[:0]
+}
+
+// digestOfAll is the SHA-256 of the epochs' digests, one after the other.
+func digestOfAll(epochs [][32]byte) [32]byte {
+	h := sha256.New()
+	for _, e := range epochs {
+		h.Write(e[:])
+	}
+	return [32]byte(h.Sum(nil))
+}

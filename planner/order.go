@@ -1,0 +1,48 @@
+package planner
+
+// insideOutFrom is the size (UINT32_MAX / 20) from which torch 2.6 and later draw a permutation with 64-bit
+// numbers, inside out (pytorch #143682). Older versions of torch keep the first method for any size.
+const insideOutFrom = 214_748_364
+
+// EpochOrder returns the positions of an epoch: the samples in the order in which torch's ranks take them,
+// global batch t being EpochOrder(e)[t*G : (t+1)*G] with G = Ranks*BatchSize. Length Spec.Positions().
+//
+// Source: torch/utils/data/distributed.py, DistributedSampler.__iter__, the same in torch 1.13 and 2.6.
+func (s Spec) EpochOrder(epoch int) []uint32 {
+	order := make([]uint32, max(s.Samples, s.Positions()))
+	for i := range s.Samples {
+		order[i] = uint32(i)
+	}
+	if s.Order == OrderTorch {
+		shuffle(order[:s.Samples], uint64(s.Seed)+uint64(epoch))
+	}
+	for i := s.Samples; i < len(order); i++ {
+		order[i] = order[i-s.Samples] // padded from its own start, as often as needed
+	}
+	return order[:s.Positions()]
+}
+
+// shuffle turns 0..n-1 into torch.randperm(n) of a CPU generator with that seed.
+// Source: aten/src/ATen/native/TensorFactories.cpp, randperm_cpu.
+func shuffle(r []uint32, seed uint64) {
+	if len(r) < insideOutFrom {
+		shuffleForward(r, newMT19937(seed))
+	} else {
+		shuffleInsideOut(r, newMT19937(seed))
+	}
+}
+
+func shuffleForward(r []uint32, m *mt19937) {
+	for i := range len(r) - 1 {
+		rest := r[i:]
+		z := m.uint32() % uint32(len(rest))
+		rest[0], rest[z] = rest[z], rest[0]
+	}
+}
+
+func shuffleInsideOut(r []uint32, m *mt19937) {
+	for i := range r {
+		z := m.uint64() % uint64(i+1)
+		r[i], r[z] = r[z], r[i]
+	}
+}

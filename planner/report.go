@@ -1,0 +1,107 @@
+package planner
+
+import "encoding/hex"
+
+// Report is what `plan --json` prints of a whole plan. Numbers of loads are samples over all nodes.
+type Report struct {
+	Samples       int    `json:"samples"`
+	Epochs        int    `json:"epochs"`
+	StepsPerEpoch int    `json:"steps_per_epoch"`
+	Nodes         int    `json:"nodes"`
+	Ranks         int    `json:"ranks"`
+	BatchSize     int    `json:"batch_size"`
+	Strategy      string `json:"strategy"`
+	BufferSamples int    `json:"buffer_samples_per_node"`
+
+	Loads       int `json:"loads"`
+	LoadsBound  int `json:"loads_bound"`  // the least possible, repeats of torch's padding not counted
+	LoadsForced int `json:"loads_forced"` // loads - loads_padded - loads_bound
+	LoadsPadded int `json:"loads_padded"` // repeats
+
+	LoadsByEpoch        []int `json:"loads_by_epoch"`
+	StorageReadsByEpoch []int `json:"storage_reads_by_epoch"` // chunks, over steps, nodes and fields
+
+	HitRate  float64 `json:"hit_rate"`  // hits / samples used
+	MaxBatch int     `json:"max_batch"` // over ranks and full steps; the short last step counts only where it is the only one
+	MinBatch int     `json:"min_batch"`
+
+	// The busiest node's loads over the nodes' mean, both averaged over the steps (or runs of 16 steps) from
+	// the second epoch on: a ratio of sums, so a step without loads weighs nothing. 1 if there are no such loads.
+	BusiestOverMeanStep    float64 `json:"busiest_over_mean_step"`
+	BusiestOverMean16Steps float64 `json:"busiest_over_mean_16_steps"`
+
+	Digest  string   `json:"digest"`  // of the digests of all epochs
+	Digests []string `json:"digests"` // of each epoch
+}
+
+// MakeReport plans all epochs, one after the other, and sums them up. progress, if not nil, is called after each with the number planned.
+func MakeReport(spec Spec, progress func(epochs int)) (Report, error) {
+	schedule, err := NewSchedule(spec)
+	if err != nil {
+		return Report{}, err
+	}
+	sum := newSummary(spec)
+	for e, ok := schedule.Next(); ok; e, ok = schedule.Next() {
+		sum.add(e)
+		if progress != nil {
+			progress(e.Index + 1)
+		}
+	}
+	return sum.report(), nil
+}
+
+// summary adds epochs up to a Report.
+type summary struct {
+	r                              Report
+	hits                           int
+	laterLoads, busiest, busiest16 int // from the second epoch on
+	digests                        [][32]byte
+}
+
+func newSummary(s Spec) *summary {
+	return &summary{r: Report{
+		Samples: s.Samples, Epochs: s.Epochs, StepsPerEpoch: s.Steps(), Nodes: s.Nodes, Ranks: s.Ranks(),
+		BatchSize: s.BatchSize, Strategy: Strategy, BufferSamples: s.BufferSamples,
+		MaxBatch: s.Rows(0), MinBatch: s.Rows(0),
+	}}
+}
+
+func (s *summary) add(e *Epoch) {
+	st, r := e.Stats(), &s.r
+	r.Loads += st.Loads
+	r.LoadsBound += st.Bound
+	r.LoadsForced += st.Forced
+	r.LoadsPadded += st.Padded
+	s.hits += st.Hits
+	reads := 0
+	for _, n := range st.StorageReads {
+		reads += n
+	}
+	r.LoadsByEpoch = append(r.LoadsByEpoch, st.Loads)
+	r.StorageReadsByEpoch = append(r.StorageReadsByEpoch, reads)
+	if e.Index > 0 {
+		s.laterLoads += st.Loads
+		s.busiest += st.Busiest
+		s.busiest16 += st.Busiest16
+	}
+	digest := e.Digest()
+	s.digests = append(s.digests, digest)
+	r.Digests = append(r.Digests, hex.EncodeToString(digest[:]))
+}
+
+func (s *summary) report() Report {
+	r := s.r
+	r.HitRate = float64(s.hits) / float64(s.hits+r.Loads)
+	r.BusiestOverMeanStep = s.overMean(s.busiest)
+	r.BusiestOverMean16Steps = s.overMean(s.busiest16)
+	digest := digestOfAll(s.digests)
+	r.Digest = hex.EncodeToString(digest[:])
+	return r
+}
+
+func (s *summary) overMean(busiest int) float64 {
+	if s.laterLoads == 0 {
+		return 1
+	}
+	return float64(busiest) * float64(s.r.Nodes) / float64(s.laterLoads)
+}

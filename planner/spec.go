@@ -1,0 +1,126 @@
+package planner
+
+import (
+	"fmt"
+	"math"
+
+	"solarfs/balance"
+)
+
+// The orders that a Spec can name.
+const (
+	OrderTorch      = "torch"      // a new permutation in every epoch, as DistributedSampler(shuffle=True)
+	OrderSequential = "sequential" // 0..N-1 in every epoch, as DistributedSampler(shuffle=False)
+)
+
+// Strategy is the name of the one strategy that this package plans.
+const Strategy = "balanced"
+
+// Limits of a Spec. maxGlobal bounds ranks*BatchSize so that no product of sizes overflows.
+const (
+	maxSamples = math.MaxUint32
+	maxGlobal  = 1 << 40
+	maxRanks   = 1 << 24
+)
+
+// Spec is all that a plan depends on.
+type Spec struct {
+	Samples       int // N, 1 .. 4294967295
+	Nodes         int
+	RanksPerNode  int
+	BatchSize     int // samples per rank and step
+	Epochs        int
+	Seed          int64
+	Order         string // OrderTorch or OrderSequential
+	DropLast      bool   // as DistributedSampler(drop_last=True) and DataLoader(drop_last=True)
+	BufferSamples int    // per node: how many samples one node's buffer holds
+	ChunkSamples  []int  // per field: samples per storage chunk (1 where contiguous); only counts storage reads
+}
+
+// Validate returns an error that says what is wrong and how to mend it.
+func (s Spec) Validate() error {
+	for _, f := range []struct {
+		name     string
+		val      int
+		low, top int
+	}{
+		{"samples", s.Samples, 1, maxSamples},
+		{"nodes", s.Nodes, 1, balance.MaxNodes},
+		{"ranks per node", s.RanksPerNode, 1, maxRanks},
+		{"batch size", s.BatchSize, 1, maxSamples},
+		{"epochs", s.Epochs, 1, math.MaxInt32},
+		{"buffer samples", s.BufferSamples, 0, math.MaxInt},
+	} {
+		if f.val < f.low || f.val > f.top {
+			return fmt.Errorf("%s is %d; give a number from %d to %d", f.name, f.val, f.low, f.top)
+		}
+	}
+	if s.Ranks() > maxRanks {
+		return fmt.Errorf("%d nodes with %d ranks each are more than %d ranks; give fewer", s.Nodes, s.RanksPerNode, maxRanks)
+	}
+	if s.BatchSize > maxGlobal/s.Ranks() {
+		return fmt.Errorf("batch size %d on %d ranks makes a global batch of more than %d samples; give a smaller one", s.BatchSize, s.Ranks(), int64(maxGlobal))
+	}
+	return s.validateRest()
+}
+
+func (s Spec) validateRest() error {
+	if s.Order != OrderTorch && s.Order != OrderSequential {
+		return fmt.Errorf("order is %q; give %q or %q", s.Order, OrderTorch, OrderSequential)
+	}
+	for f, c := range s.ChunkSamples {
+		if c < 1 {
+			return fmt.Errorf("field %d has %d samples per storage chunk; give 1 where it is contiguous", f, c)
+		}
+	}
+	if s.Steps() == 0 {
+		return fmt.Errorf("no step is left: %d samples do not fill one global batch of %d ranks x %d, and the short one is dropped; give fewer ranks, a smaller batch size, or keep the last batch",
+			s.Samples, s.Ranks(), s.BatchSize)
+	}
+	return nil
+}
+
+// Ranks is the number of training processes.
+func (s Spec) Ranks() int { return s.Nodes * s.RanksPerNode }
+
+// perRank is how many samples DistributedSampler gives each rank (its num_samples).
+func (s Spec) perRank() int {
+	if s.DropLast {
+		return s.Samples / s.Ranks()
+	}
+	return ceilDiv(s.Samples, s.Ranks())
+}
+
+// Steps is the number of steps of each epoch.
+func (s Spec) Steps() int {
+	if s.DropLast {
+		return s.perRank() / s.BatchSize
+	}
+	return ceilDiv(s.perRank(), s.BatchSize)
+}
+
+// Rows is how many samples each rank has in that step: BatchSize, fewer in a short last step.
+func (s Spec) Rows(step int) int {
+	return min(s.BatchSize, s.perRank()-step*s.BatchSize)
+}
+
+// Positions is the number of samples that all ranks use in one epoch, repeats counted.
+func (s Spec) Positions() int {
+	if s.DropLast {
+		return s.Steps() * s.BatchSize * s.Ranks()
+	}
+	return s.perRank() * s.Ranks()
+}
+
+// regular is how many positions of an epoch are not repeats. They come first.
+func (s Spec) regular() int { return min(s.Positions(), s.Samples) }
+
+// allBuffers is the bound's B: how many samples all buffers hold together.
+func (s Spec) allBuffers() int {
+	if s.BufferSamples >= ceilDiv(s.Samples, s.Nodes) {
+		return s.Samples
+	}
+	return s.Nodes * s.BufferSamples
+}
+
+func ceilDiv(a, b int) int { return (a + b - 1) / b }
