@@ -1,0 +1,122 @@
+package h5backend
+
+import (
+	"slices"
+	"sort"
+)
+
+// Field is one dataset, the same in every file of a Set.
+type Field struct {
+	Path  string // of the dataset, without leading slash
+	Name  string // unique in the Set, without '/'
+	DType string // numpy's, in native byte order: "<f4", "|u1"
+	Shape []int  // of one sample; empty: a number
+	Bytes int    // of one sample
+}
+
+// FileInfo is what a plan stores to recognise a file.
+type FileInfo struct {
+	Path    string // absolute
+	Size    int64
+	ModTime int64 // UnixNano
+	Samples int
+}
+
+// Set is the samples of all files. All methods but Close may run at once; it is immutable but for its counters.
+type Set struct {
+	fields []Field
+	files  []*fileParts
+	first  []int // files[i] begins with this sample
+	total  int
+	stats  counters
+}
+
+// fileParts is one file with its part of every field, in the order of fields.
+type fileParts struct {
+	src   *sourceFile
+	parts []*part
+	rows  int
+	lib   *libFile // nil: no part reads by libhdf5
+}
+
+// Fields gives the fields in the order in which a Request counts them.
+func (s *Set) Fields() []Field { return slices.Clone(s.fields) }
+
+// Samples is how many samples all files have together.
+func (s *Set) Samples() int { return s.total }
+
+// Files describes the files in the order in which they are joined.
+func (s *Set) Files() []FileInfo {
+	out := make([]FileInfo, len(s.files))
+	for i, f := range s.files {
+		out[i] = FileInfo{f.src.path, f.src.seen.size, f.src.seen.mtime, f.rows}
+	}
+	return out
+}
+
+// ChunkSamples gives per field how many samples one storage chunk holds, the most over all files; 1 without chunks.
+func (s *Set) ChunkSamples() []int {
+	out := make([]int, len(s.fields))
+	for i := range out {
+		out[i] = 1
+		for _, f := range s.files {
+			out[i] = max(out[i], min(f.parts[i].chunkRows, f.rows))
+		}
+	}
+	return out
+}
+
+// ScratchBytes is the most memory that a Reader of this depth holds besides the destinations, with libhdf5's chunk
+// caches, which all Readers share.
+func (s *Set) ScratchBytes(depth int) int64 {
+	var scratch, caches int64
+	for _, f := range s.files {
+		for _, p := range f.parts {
+			scratch = max(scratch, p.scratchBytes())
+			if p.lib != nil {
+				caches += int64(p.lib.cache)
+			}
+		}
+	}
+	return int64(max(depth, 1))*scratch + caches
+}
+
+// scratchBytes: one stored and one decoded chunk.
+func (p *part) scratchBytes() int64 {
+	if p.way != wayDecode {
+		return 0
+	}
+	largest := uint32(0)
+	for _, c := range p.chunks {
+		largest = max(largest, c.size)
+	}
+	return int64(largest) + int64(p.pipe.size) + 4
+}
+
+// find says which file holds a sample, and in which row.
+func (s *Set) find(sample uint32) (file, row int) {
+	file = sort.Search(len(s.first), func(i int) bool { return s.first[i] > int(sample) }) - 1
+	return file, int(sample) - s.first[file]
+}
+
+// Close closes all files. Reads that run meanwhile end, or fail with os.ErrClosed.
+func (s *Set) Close() error {
+	for _, f := range s.files {
+		f.close()
+	}
+	return nil
+}
+
+func (f *fileParts) close() {
+	if f.lib != nil {
+		_ = inLib(func() error {
+			for _, p := range f.parts {
+				if p.lib != nil {
+					p.lib.close()
+				}
+			}
+			return f.lib.Close()
+		})
+	}
+	f.src.file.Close()
+}
