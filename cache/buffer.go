@@ -1,0 +1,130 @@
+package cache
+
+import (
+	"fmt"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"solarfs/h5backend"
+)
+
+// buffer keeps samples between their uses: a slab of equal slots outside the
+// Go heap, one sample with all its fields in a slot.
+//
+// mu guards the slot table and the slab's bytes. Only the commit changes them;
+// strays read. Invariant: a slot is either in slots once or in free once.
+type buffer struct {
+	slotBytes int
+	fieldAt   []int // where a field begins inside a slot
+	mu        struct {
+		sync.RWMutex
+		slab  []byte
+		slots map[uint32]int
+		free  []int
+	}
+}
+
+func newBuffer(samples int, fields []h5backend.Field) (*buffer, error) {
+	b := &buffer{}
+	for _, f := range fields {
+		b.fieldAt = append(b.fieldAt, b.slotBytes)
+		b.slotBytes += f.Bytes
+	}
+	b.mu.slots = make(map[uint32]int, samples)
+	for i := samples - 1; i >= 0; i-- {
+		b.mu.free = append(b.mu.free, i)
+	}
+	if samples == 0 {
+		return b, nil
+	}
+	slab, err := unix.Mmap(-1, 0, samples*b.slotBytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE|unix.MAP_NORESERVE)
+	if err != nil {
+		return nil, fmt.Errorf("reserve %d bytes for the buffer (make --buffer smaller): %w", samples*b.slotBytes, err)
+	}
+	b.mu.slab = slab
+	return b, nil
+}
+
+// copyOut copies bytes [from, from+len(dst)) of a sample's field and reports
+// whether the sample is in the buffer.
+func (b *buffer) copyOut(dst []byte, sample uint32, field, from int) bool {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	slot, ok := b.mu.slots[sample]
+	if ok {
+		copy(dst, b.mu.slab[slot*b.slotBytes+b.fieldAt[field]+from:])
+	}
+	return ok
+}
+
+// enter keeps a sample: parts holds the bytes of each field. It reports false
+// if there is no free slot, which a correct plan never meets.
+func (b *buffer) enter(sample uint32, parts [][]byte) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if _, ok := b.mu.slots[sample]; ok {
+		return true
+	}
+	if len(b.mu.free) == 0 {
+		return false
+	}
+	slot := b.mu.free[len(b.mu.free)-1]
+	b.mu.free = b.mu.free[:len(b.mu.free)-1]
+	for field, part := range parts {
+		copy(b.mu.slab[slot*b.slotBytes+b.fieldAt[field]:], part)
+	}
+	b.mu.slots[sample] = slot
+	return true
+}
+
+// leave frees a sample's slot, if it has one.
+func (b *buffer) leave(sample uint32) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if slot, ok := b.mu.slots[sample]; ok {
+		delete(b.mu.slots, sample)
+		b.mu.free = append(b.mu.free, slot)
+	}
+}
+
+// keepOnly lets every sample leave that keep refuses.
+func (b *buffer) keepOnly(keep func(sample uint32) bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for sample, slot := range b.mu.slots {
+		if !keep(sample) {
+			delete(b.mu.slots, sample)
+			b.mu.free = append(b.mu.free, slot)
+		}
+	}
+}
+
+// samples calls each for every sample in the buffer.
+func (b *buffer) samples(each func(sample uint32)) {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	for sample := range b.mu.slots {
+		each(sample)
+	}
+}
+
+// heldBytes is the memory of the samples in the buffer.
+func (b *buffer) heldBytes() int64 {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	return int64(len(b.mu.slots)) * int64(b.slotBytes)
+}
+
+func (b *buffer) close() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.mu.slab == nil {
+		return nil
+	}
+	clear(b.mu.slots)
+	b.mu.free = nil
+	err := unix.Munmap(b.mu.slab)
+	b.mu.slab = nil
+	return err
+}

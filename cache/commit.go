@@ -1,0 +1,137 @@
+package cache
+
+import (
+	"context"
+
+	"solarfs/h5backend"
+)
+
+// commit finishes steps in plan order: hits come out of the buffer, samples
+// leave and enter it, the batch files become ready.
+func (c *Cache) commit(ctx context.Context, started <-chan *step) error {
+	for s := range started {
+		<-s.loaded // ends early when ctx does
+		if ctx.Err() != nil {
+			continue // restart takes the step back
+		}
+		bad := c.failedLoads(s)
+		c.copyHits(ctx, s, bad)
+		for _, sample := range s.leaves {
+			c.buffer.leave(sample)
+		}
+		for _, p := range s.enters {
+			if c.mayEnter(s, p, bad) && !c.buffer.enter(p.sample, s.parts(p)) {
+				c.log.Error("the buffer is fuller than the plan says; a sample is not kept", "sample", p.sample)
+			}
+		}
+		c.stats.committed(s.g/c.stepsPerEpoch, len(s.hits), len(s.loads)/max(1, len(c.cfg.Fields)))
+		c.window.made(s, bad)
+	}
+	return ctx.Err()
+}
+
+// failedLoads logs what could not be read and returns the files that lack it.
+func (c *Cache) failedLoads(s *step) map[*batchFile]bool {
+	bad := map[*batchFile]bool{}
+	c.noteFailures(s, s.loads, s.loadOf, bad)
+	return bad
+}
+
+func (c *Cache) noteFailures(s *step, reads []h5backend.Request, of []*batchFile, bad map[*batchFile]bool) {
+	for i, r := range reads {
+		if r.Err != nil {
+			bad[of[i]] = true
+			c.stats.failed(r.Err)
+			c.log.Error("a batch could not be made ahead; it is tried again when it is read",
+				"epoch", s.g/c.stepsPerEpoch, "step", s.g%c.stepsPerEpoch, "err", r.Err)
+		}
+	}
+}
+
+// copyHits copies the step's hits from the buffer into its batch files. A hit
+// that is missing (an earlier load failed) is read now.
+func (c *Cache) copyHits(ctx context.Context, s *step, bad map[*batchFile]bool) {
+	var missing []h5backend.Request
+	var missingOf []*batchFile
+	for _, p := range s.hits {
+		for field, f := range s.files[p.rank] {
+			if dst := f.row(p.row); !c.buffer.copyOut(dst, p.sample, field, 0) {
+				missing = append(missing, h5backend.Request{Field: field, Sample: p.sample, Dst: dst})
+				missingOf = append(missingOf, f)
+			}
+		}
+	}
+	if len(missing) == 0 {
+		return
+	}
+	c.cfg.Now.Read(ctx, missing)
+	c.noteFailures(s, missing, missingOf, bad)
+}
+
+// mayEnter refuses a sample one of whose files could not be filled: its bytes
+// may be the ones that are missing.
+func (c *Cache) mayEnter(s *step, p placed, bad map[*batchFile]bool) bool {
+	for _, f := range s.files[p.rank] {
+		if bad[f] {
+			return false
+		}
+	}
+	return true
+}
+
+// add puts a started step at the window's end.
+func (w *window) add(s *step) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.mu.entries[s.g] = s
+	w.mu.hi = s.g + 1
+	w.moveLocked()
+}
+
+// made shows a step's files to the readers.
+func (w *window) made(s *step, bad map[*batchFile]bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, files := range s.files {
+		for _, f := range files {
+			f.state = ready
+			if bad[f] {
+				f.state = failed
+				w.retireLocked(f)
+			}
+			close(f.done)
+		}
+	}
+	w.discardLocked()
+}
+
+// restart empties the window and lets it begin at step from. Readers that wait
+// for a file of it go the stray way; open files stay until they are closed.
+func (w *window) restart(from int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for g, s := range w.mu.entries {
+		for _, files := range s.files {
+			for _, f := range files {
+				if f.state == making {
+					f.state = failed
+					close(f.done)
+				}
+				w.retireLocked(f)
+			}
+		}
+		delete(w.mu.entries, g)
+	}
+	w.beginLocked(from)
+	w.moveLocked()
+}
+
+// end makes every open fail with err from now on.
+func (w *window) end(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.mu.err == nil {
+		w.mu.err = err
+		w.moveLocked()
+	}
+}

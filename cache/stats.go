@@ -1,0 +1,108 @@
+package cache
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// keptErrors is how many of the last errors status shows.
+const keptErrors = 16
+
+// Status is what a node's data plane has done so far.
+type Status struct {
+	Ranks  []RankStatus `json:"ranks"`
+	Hits   int64        `json:"hits"`   // samples found in the buffer
+	Loads  int64        `json:"loads"`  // samples read from storage, strays included
+	Strays int64        `json:"strays"` // batches opened outside the plan's order
+	// BytesServed counts what readers got through the daemon, and whole files
+	// where the kernel serves them itself.
+	BytesServed  int64         `json:"bytes_served"`
+	StallSeconds float64       `json:"stall_seconds"` // readers waiting for a batch, summed over ranks
+	Epochs       []EpochStatus `json:"by_epoch"`
+	Memory       Memory        `json:"memory"`
+	// FilesMade is how many memory files were made for batches; the window's
+	// number and no more while readers let go of what they have read.
+	FilesMade int64    `json:"batch_files_made"`
+	Errors    []string `json:"errors"`
+}
+
+// RankStatus is how far one rank has read.
+type RankStatus struct {
+	Rank  int `json:"rank"`
+	Epoch int `json:"epoch"`
+	Step  int `json:"step"`
+}
+
+// EpochStatus is the planned work done for one epoch.
+type EpochStatus struct {
+	Epoch        int     `json:"epoch"`
+	Hits         int64   `json:"hits"`
+	Loads        int64   `json:"loads"`
+	StallSeconds float64 `json:"stall_seconds"`
+}
+
+// Memory is in bytes. Limit is --memory; the others are in use now.
+type Memory struct {
+	Limit   int64 `json:"limit"`
+	Buffer  int64 `json:"buffer"`
+	Window  int64 `json:"window"`
+	Batches int64 `json:"batches"` // of the window: made and waiting to be read, or open
+}
+
+// stats counts. mu guards the per-epoch rows and the errors.
+type stats struct {
+	strayHits, strayLoads, strays, served atomic.Int64
+	mu                                    struct {
+		sync.Mutex
+		epochs []EpochStatus
+		errors []string
+	}
+}
+
+func newStats(epochs int) *stats {
+	s := &stats{}
+	s.mu.epochs = make([]EpochStatus, epochs)
+	for i := range s.mu.epochs {
+		s.mu.epochs[i].Epoch = i
+	}
+	return s
+}
+
+func (s *stats) committed(epoch, hits, loads int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mu.epochs[epoch].Hits += int64(hits)
+	s.mu.epochs[epoch].Loads += int64(loads)
+}
+
+func (s *stats) stalled(epoch int, d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mu.epochs[epoch].StallSeconds += d.Seconds()
+}
+
+func (s *stats) failed(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mu.errors = append(s.mu.errors, err.Error())
+	if len(s.mu.errors) > keptErrors {
+		s.mu.errors = slices.Delete(s.mu.errors, 0, 1)
+	}
+}
+
+// fill puts the counts into out.
+func (s *stats) fill(out *Status) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out.Epochs = slices.Clone(s.mu.epochs)
+	out.Errors = append([]string{}, s.mu.errors...)
+	out.Hits, out.Loads = s.strayHits.Load(), s.strayLoads.Load()
+	for _, e := range s.mu.epochs {
+		out.Hits += e.Hits
+		out.Loads += e.Loads
+		out.StallSeconds += e.StallSeconds
+	}
+	out.Strays, out.BytesServed = s.strays.Load(), s.served.Load()
+}

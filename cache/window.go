@@ -1,0 +1,245 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// grace is how long a reader that has run ahead of the window stands still for
+// a slower rank, while nothing moves at all, before that rank counts as idle. It
+// is long beside a step and short beside a person's patience.
+const grace = 2 * time.Second
+
+// jumpAfter is how many batches in a row, read forwards outside the window,
+// make the window move there: fewer would follow a random reader.
+const jumpAfter = 4
+
+var errClosed = errors.New("the mount is ending")
+
+// window is the steps whose batch files are being made or wait to be read, and
+// how far each local rank has read.
+//
+// mu guards everything in it and the state of every batchFile. Invariants:
+// every step in [lo, hi) has an entry; a step's entry goes when all its files
+// are gone, lo first.
+type window struct {
+	span  int // steps that memory holds
+	steps int // steps of the whole plan
+	pool  *pool
+	jump  chan int // asks the pipeline to go on from another step
+	mu    struct {
+		sync.Mutex
+		lo, hi  int
+		entries map[int]*step
+		ranks   []rankPlace
+		changed chan struct{} // closed and replaced when any of this moves
+		err     error         // why nothing more will come
+	}
+}
+
+// rankPlace is how far one local rank has read.
+type rankPlace struct {
+	active bool // it was not found idle since it last read in the window
+	high   int  // the last step it opened
+	stray  int  // batches it opened in a row, forwards, outside the window
+	last   int  // the last of these
+}
+
+func newWindow(span, steps, ranks int, p *pool) *window {
+	w := &window{span: span, steps: steps, pool: p}
+	w.mu.entries = map[int]*step{}
+	w.mu.ranks = make([]rankPlace, ranks)
+	w.beginLocked(0)
+	w.mu.changed = make(chan struct{})
+	w.jump = make(chan int, 1)
+	return w
+}
+
+// beginLocked expects every rank at step from. One that never comes is found
+// idle when the others have run ahead of it.
+func (w *window) beginLocked(from int) {
+	w.mu.lo, w.mu.hi = from, from
+	for i := range w.mu.ranks {
+		w.mu.ranks[i] = rankPlace{active: true, high: from - 1, last: w.mu.ranks[i].last}
+	}
+}
+
+// open finds the batch file of a local rank at global step g, waiting until it
+// is ready. It returns nil when the batch is not the window's to serve.
+func (w *window) open(ctx context.Context, g, rank, field int) (*batchFile, error) {
+	f, err := w.find(ctx, g, rank, field)
+	if f == nil || err != nil {
+		return nil, err
+	}
+	select {
+	case <-f.done:
+	case <-ctx.Done():
+		w.release(f)
+		return nil, ctx.Err()
+	}
+	w.mu.Lock()
+	bad := f.state == failed
+	w.mu.Unlock()
+	if bad {
+		w.release(f)
+		return nil, nil
+	}
+	return f, nil
+}
+
+// find takes a reference to the batch file once its step is in the window. A
+// reader ahead of the window waits while the others may still catch up.
+func (w *window) find(ctx context.Context, g, rank, field int) (*batchFile, error) {
+	patience := time.NewTimer(grace)
+	defer patience.Stop()
+	for forgiven := false; ; {
+		w.mu.Lock()
+		f, wait := w.takeLocked(g, rank, field)
+		changed, err := w.mu.changed, w.mu.err
+		w.mu.Unlock()
+		if f != nil || !wait || err != nil {
+			return f, err
+		}
+		select {
+		case <-changed:
+			patience.Reset(grace)
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-patience.C:
+			if forgiven || !w.idle(rank) {
+				return nil, nil
+			}
+			forgiven = true
+			patience.Reset(grace)
+		}
+	}
+}
+
+// takeLocked is one try of find: the file, or whether waiting may bring it.
+func (w *window) takeLocked(g, rank, field int) (f *batchFile, wait bool) {
+	place := &w.mu.ranks[rank]
+	if s := w.mu.entries[g]; s != nil && s.files[rank][field].state != gone {
+		f = s.files[rank][field]
+		f.opens++
+		f.seen = true
+		w.advanceLocked(place, g)
+		return f, false
+	}
+	if g >= w.mu.hi && g < w.mu.hi+w.span && g < w.steps {
+		w.advanceLocked(place, g)
+		return nil, true
+	}
+	w.strayLocked(place, g)
+	return nil, false
+}
+
+// advanceLocked notes that a rank has come to step g, and discards what all
+// ranks have passed without reading it. Half a window is left to loaders whose
+// workers open batches out of order.
+func (w *window) advanceLocked(place *rankPlace, g int) {
+	if !place.active || g > place.high {
+		place.active, place.high = true, g
+		w.discardLocked()
+	}
+	for i := range w.mu.ranks {
+		w.mu.ranks[i].stray = 0
+	}
+}
+
+// discardLocked gives up what lies half a window behind the slowest active
+// rank.
+func (w *window) discardLocked() {
+	floor := w.mu.hi
+	for _, r := range w.mu.ranks {
+		if r.active {
+			floor = min(floor, r.high-w.span/2)
+		}
+	}
+	for g := w.mu.lo; g < floor; g++ {
+		for _, files := range w.mu.entries[g].files {
+			for _, f := range files {
+				if !f.seen {
+					w.retireLocked(f)
+				}
+			}
+		}
+	}
+	w.moveLocked()
+}
+
+// strayLocked counts batches read forwards outside the window, and asks the
+// pipeline to go there when they make a run and nobody reads in the window.
+func (w *window) strayLocked(place *rankPlace, g int) {
+	if g > place.last && g <= place.last+w.span {
+		place.stray++
+	} else if g != place.last {
+		place.stray = 0
+	}
+	place.last = g
+	if place.stray < jumpAfter || g+1 >= w.steps {
+		return
+	}
+	place.stray = 0
+	select {
+	case w.jump <- g + 1:
+	default:
+	}
+}
+
+// idle takes the ranks that hold the window back out of account and reports
+// whether there were any.
+func (w *window) idle(asking int) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	found := false
+	for i := range w.mu.ranks {
+		r := &w.mu.ranks[i]
+		if i != asking && r.active && r.high < w.mu.ranks[asking].high-w.span/2 {
+			r.active, found = false, true
+		}
+	}
+	w.discardLocked()
+	return found
+}
+
+// release gives one reference back; the last one ends the file.
+func (w *window) release(f *batchFile) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	f.opens--
+	w.retireLocked(f)
+	w.moveLocked()
+}
+
+// retireLocked gives a file's memory back if it is made and nobody has it open.
+func (w *window) retireLocked(f *batchFile) {
+	if f.opens > 0 || f.state == making || f.state == gone {
+		return
+	}
+	f.state = gone
+	w.pool.put(f.file, f.lent)
+	f.file = nil
+}
+
+// moveLocked lets go of the steps at the window's start that are done with.
+func (w *window) moveLocked() {
+	for w.mu.lo < w.mu.hi && w.mu.entries[w.mu.lo].over() {
+		delete(w.mu.entries, w.mu.lo)
+		w.mu.lo++
+	}
+	close(w.mu.changed)
+	w.mu.changed = make(chan struct{})
+}
+
+func (s *step) over() bool {
+	for _, files := range s.files {
+		for _, f := range files {
+			if f.state != gone {
+				return false
+			}
+		}
+	}
+	return true
+}
