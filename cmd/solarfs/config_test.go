@@ -1,0 +1,30 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// What is wrong in a config file is said before anything is opened.
+func TestConfigErrors(t *testing.T) {
+	for _, c := range []struct{ yaml, says string }{
+		{"epochs: [", "--config"},
+		{"epoch: 3", `"epoch" is not a flag of solarfs plan`},
+		{"epochs: many", "epochs"},
+		{"config: other.yaml", `"config" is not a flag`},
+	} {
+		path := filepath.Join(t.TempDir(), "job.yaml")
+		if err := os.WriteFile(path, []byte(c.yaml), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		var out, errs bytes.Buffer
+		code := run(context.Background(), []string{"solarfs", "plan", "--config", path}, &out, &errs)
+		if code != exitUse || !strings.Contains(errs.String(), c.says) {
+			t.Errorf("%q: exit code %d, %s", c.yaml, code, errs.String())
+		}
+	}
+}

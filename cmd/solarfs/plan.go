@@ -1,0 +1,67 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/urfave/cli/v2"
+
+	"solarfs/planner"
+)
+
+func planCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "plan",
+		Usage: "plan a job: its loads against the least possible, and a file that every node mounts by",
+		UsageText: "solarfs plan --data PATH --epochs N --batch-size N [flags]\n\n" +
+			"Example: solarfs plan --data train.h5 --nodes 4 --ranks-per-node 4 --batch-size 64 --epochs 100 --buffer 40GiB -o train.plan",
+		Flags: append(jobFlags(),
+			&cli.StringFlag{Name: "o", Usage: "write the plan to `FILE`, on storage that all nodes see", EnvVars: env("o")},
+			&cli.BoolFlag{Name: "verify", Usage: "execute the plan on simulated buffers and check it sample by sample", EnvVars: env("verify")},
+			&cli.BoolFlag{Name: "json", Usage: "print one JSON object", EnvVars: env("json")},
+		),
+		Action: planAction,
+	}
+}
+
+func planAction(c *cli.Context) error {
+	if c.Args().Present() {
+		return wrongUse("solarfs plan takes flags only; %q is none (data go behind --data)", c.Args().First())
+	}
+	j, err := newJob(c)
+	if err != nil {
+		return err
+	}
+	defer j.set.Close()
+	if c.Bool("verify") {
+		if err := planner.Verify(j.plan.Spec); err != nil {
+			return fmt.Errorf("the plan is wrong, do not use it: %w", err)
+		}
+		fmt.Fprintln(c.App.ErrWriter, "verified: every epoch a permutation, every global batch unchanged, every hit in its buffer")
+	}
+	if path := c.String("o"); path != "" {
+		if err := writeFile(path, j.plan.json()); err != nil {
+			return fmt.Errorf("write the plan: %w", err)
+		}
+	}
+	if c.Bool("json") {
+		_, err = c.App.Writer.Write(j.plan.json())
+		return err
+	}
+	printPlan(c.App.Writer, &j.plan)
+	return nil
+}
+
+func printPlan(w io.Writer, d *planDoc) {
+	fmt.Fprintf(w, "%d samples of %d bytes in %d fields, %d epochs of %d steps; %d nodes, %d ranks x batch %d\n",
+		d.Samples, d.SampleBytes, len(d.Fields), d.Epochs, d.StepsPerEpoch, d.Nodes, d.Ranks, d.BatchSize)
+	fmt.Fprintf(w, "memory per node: %s (%d samples kept)\n", d.Memory, d.BufferSamples)
+	fmt.Fprintf(w, "loads: %d, the least possible is %d; hit rate %.1f %%\n", d.Loads, d.LoadsBound, 100*d.HitRate)
+	if d.LoadsForced > 0 {
+		fmt.Fprintf(w, "of these %d because batches are equal though a node holds more of a batch than its share\n", d.LoadsForced)
+	}
+	if d.LoadsPadded > 0 {
+		fmt.Fprintf(w, "and %d because DistributedSampler repeats samples to give all ranks the same number\n", d.LoadsPadded)
+	}
+	fmt.Fprintf(w, "the busiest node loads %.3f times the mean per step, %.3f over 16 steps\n", d.BusiestOverMeanStep, d.BusiestOverMean16Steps)
+}
