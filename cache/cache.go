@@ -4,14 +4,12 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"time"
 
 	"github.com/dgraph-io/ristretto/v2"
 	"golang.org/x/sync/semaphore"
 
 	"solarfs/batchfile"
 	"solarfs/h5backend"
-	"solarfs/internal/memfd"
 	"solarfs/planner"
 )
 
@@ -135,96 +133,10 @@ func (c *Cache) Close() error {
 	return c.buffer.close()
 }
 
-// BatchID names one batch file. Rank counts over all nodes.
-type BatchID struct {
-	Epoch, Step, Rank, Field int
-}
-
-// Handle is an open batch file.
-type Handle struct {
-	c       *Cache
-	id      BatchID
-	layout  batchfile.Layout
-	made    *batchFile // nil: a stray
-	samples []uint32   // of a stray, row by row
-}
-
-// Open finds a batch file, waiting until it is made. It fails only when ctx
-// ends or the plan cannot be followed any more; what cannot be read from
-// storage fails in ReadAt.
-func (c *Cache) Open(ctx context.Context, id BatchID) (*Handle, error) {
-	h := &Handle{c: c, id: id, layout: c.Layout(id.Field, c.cfg.Spec.Rows(id.Step))}
-	began := time.Now()
-	local := id.Rank - c.cfg.Node*c.cfg.Spec.RanksPerNode
-	if local >= 0 && local < c.cfg.Spec.RanksPerNode {
-		made, err := c.window.open(ctx, id.Epoch*c.stepsPerEpoch+id.Step, local, id.Field)
-		c.stats.stalled(id.Epoch, time.Since(began))
-		if err != nil {
-			return nil, err
-		}
-		if made != nil {
-			h.made = made
-			return h, nil
-		}
-	}
-	ep, err := c.epochs.get(id.Epoch)
-	if err != nil {
-		return nil, err
-	}
-	c.stats.strays.Add(1)
-	h.samples, _ = ep.Batch(id.Step, id.Rank)
-	return h, nil
-}
-
-// Lend returns the memory file behind the batch, for the kernel to read by
-// itself, or nil for a stray. After it the file is used again only when nobody
-// has it open or mapped.
-func (h *Handle) Lend() *memfd.File {
-	if h.made == nil {
-		return nil
-	}
-	h.c.window.mu.Lock()
-	defer h.c.window.mu.Unlock()
-	h.made.lent = true
-	h.c.stats.served.Add(h.layout.Size())
-	return h.made.file
-}
-
-// Bytes returns the file's bytes in [off, off+n), clipped to the file, valid
-// until Close; nil for a stray.
-func (h *Handle) Bytes(off int64, n int) []byte {
-	if h.made == nil {
-		return nil
-	}
-	data := h.made.file.Data
-	off = min(off, int64(len(data)))
-	data = data[off:min(off+int64(n), int64(len(data)))]
-	h.c.stats.served.Add(int64(len(data)))
-	return data
-}
-
-// ReadAt reads a stray's bytes: from the buffer, from memory of recent reads,
-// or from storage. The error is storage's.
-func (h *Handle) ReadAt(ctx context.Context, dst []byte, off int64) (int, error) {
-	began := time.Now()
-	n, err := h.readStray(ctx, dst, off)
-	h.c.stats.stalled(h.id.Epoch, time.Since(began))
-	if err != nil {
-		if ctx.Err() == nil {
-			h.c.stats.failed(err)
-			h.c.log.Error("a read failed", "epoch", h.id.Epoch, "step", h.id.Step, "rank", h.id.Rank, "err", err)
-		}
-		return 0, err
-	}
-	h.c.stats.served.Add(int64(n))
-	return n, nil
-}
-
-// Close gives the batch back.
-func (h *Handle) Close() {
-	if h.made != nil {
-		h.c.window.release(h.made)
-	}
+// Layout is the layout of a field's batch file with rows rows.
+func (c *Cache) Layout(field, rows int) batchfile.Layout {
+	f := c.cfg.Fields[field]
+	return batchfile.Npy(f.DType, f.Shape, f.Bytes, rows)
 }
 
 // Samples is which sample stands in each row of a rank's batches: the plan of

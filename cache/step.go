@@ -112,3 +112,14 @@ func newBitset(samples int) bitset      { return make(bitset, (samples+63)/64) }
 func (b bitset) has(sample uint32) bool { return b[sample/64]&(1<<(sample%64)) != 0 }
 func (b bitset) set(sample uint32)      { b[sample/64] |= 1 << (sample % 64) }
 func (b bitset) clear(sample uint32)    { b[sample/64] &^= 1 << (sample % 64) }
+
+func (s *step) over() bool {
+	for _, files := range s.files {
+		for _, f := range files {
+			if f.state != gone {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -12,10 +12,6 @@ import (
 // is long beside a step and short beside a person's patience.
 const grace = 2 * time.Second
 
-// jumpAfter is how many batches in a row, read forwards outside the window,
-// make the window move there: fewer would follow a random reader.
-const jumpAfter = 4
-
 var errClosed = errors.New("the mount is ending")
 
 // window is the steps whose batch files are being made or wait to be read, and
@@ -39,14 +35,6 @@ type window struct {
 	}
 }
 
-// rankPlace is how far one local rank has read.
-type rankPlace struct {
-	active bool // it was not found idle since it last read in the window
-	high   int  // the last step it opened
-	stray  int  // batches it opened in a row, forwards, outside the window
-	last   int  // the last of these
-}
-
 func newWindow(span, steps, ranks int, p *pool) *window {
 	w := &window{span: span, steps: steps, pool: p}
 	w.mu.entries = map[int]*step{}
@@ -55,15 +43,6 @@ func newWindow(span, steps, ranks int, p *pool) *window {
 	w.mu.changed = make(chan struct{})
 	w.jump = make(chan int, 1)
 	return w
-}
-
-// beginLocked expects every rank at step from. One that never comes is found
-// idle when the others have run ahead of it.
-func (w *window) beginLocked(from int) {
-	w.mu.lo, w.mu.hi = from, from
-	for i := range w.mu.ranks {
-		w.mu.ranks[i] = rankPlace{active: true, high: from - 1, last: w.mu.ranks[i].last}
-	}
 }
 
 // open finds the batch file of a local rank at global step g, waiting until it
@@ -135,73 +114,30 @@ func (w *window) takeLocked(g, rank, field int) (f *batchFile, wait bool) {
 	return nil, false
 }
 
-// advanceLocked notes that a rank has come to step g, and discards what all
-// ranks have passed without reading it. Half a window is left to loaders whose
-// workers open batches out of order.
-func (w *window) advanceLocked(place *rankPlace, g int) {
-	if !place.active || g > place.high {
-		place.active, place.high = true, g
-		w.discardLocked()
-	}
-	for i := range w.mu.ranks {
-		w.mu.ranks[i].stray = 0
-	}
-}
-
-// discardLocked gives up what lies half a window behind the slowest active
-// rank.
-func (w *window) discardLocked() {
-	floor := w.mu.hi
-	for _, r := range w.mu.ranks {
-		if r.active {
-			floor = min(floor, r.high-w.span/2)
-		}
-	}
-	for g := w.mu.lo; g < floor; g++ {
-		for _, files := range w.mu.entries[g].files {
-			for _, f := range files {
-				if !f.seen {
-					w.retireLocked(f)
-				}
-			}
-		}
-	}
+// add puts a started step at the window's end.
+func (w *window) add(s *step) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.mu.entries[s.g] = s
+	w.mu.hi = s.g + 1
 	w.moveLocked()
 }
 
-// strayLocked counts batches read forwards outside the window, and asks the
-// pipeline to go there when they make a run and nobody reads in the window.
-func (w *window) strayLocked(place *rankPlace, g int) {
-	if g > place.last && g <= place.last+w.span {
-		place.stray++
-	} else if g != place.last {
-		place.stray = 0
-	}
-	place.last = g
-	if place.stray < jumpAfter || g+1 >= w.steps {
-		return
-	}
-	place.stray = 0
-	select {
-	case w.jump <- g + 1:
-	default:
-	}
-}
-
-// idle takes the ranks that hold the window back out of account and reports
-// whether there were any.
-func (w *window) idle(asking int) bool {
+// made shows a step's files to the readers.
+func (w *window) made(s *step, bad map[*batchFile]bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	found := false
-	for i := range w.mu.ranks {
-		r := &w.mu.ranks[i]
-		if i != asking && r.active && r.high < w.mu.ranks[asking].high-w.span/2 {
-			r.active, found = false, true
+	for _, files := range s.files {
+		for _, f := range files {
+			f.state = ready
+			if bad[f] {
+				f.state = failed
+				w.retireLocked(f)
+			}
+			close(f.done)
 		}
 	}
 	w.discardLocked()
-	return found
 }
 
 // release gives one reference back; the last one ends the file.
@@ -233,13 +169,33 @@ func (w *window) moveLocked() {
 	w.mu.changed = make(chan struct{})
 }
 
-func (s *step) over() bool {
-	for _, files := range s.files {
-		for _, f := range files {
-			if f.state != gone {
-				return false
+// restart empties the window and lets it begin at step from. Readers that wait
+// for a file of it go the stray way; open files stay until they are closed.
+func (w *window) restart(from int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for g, s := range w.mu.entries {
+		for _, files := range s.files {
+			for _, f := range files {
+				if f.state == making {
+					f.state = failed
+					close(f.done)
+				}
+				w.retireLocked(f)
 			}
 		}
+		delete(w.mu.entries, g)
 	}
-	return true
+	w.beginLocked(from)
+	w.moveLocked()
+}
+
+// end makes every open fail with err from now on.
+func (w *window) end(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.mu.err == nil {
+		w.mu.err = err
+		w.moveLocked()
+	}
 }

@@ -1,0 +1,91 @@
+package cache
+
+// jumpAfter is how many batches in a row, read forwards outside the window,
+// make the window move there: fewer would follow a random reader.
+const jumpAfter = 4
+
+// rankPlace is how far one local rank has read.
+type rankPlace struct {
+	active bool // it was not found idle since it last read in the window
+	high   int  // the last step it opened
+	stray  int  // batches it opened in a row, forwards, outside the window
+	last   int  // the last of these
+}
+
+// beginLocked expects every rank at step from. One that never comes is found
+// idle when the others have run ahead of it.
+func (w *window) beginLocked(from int) {
+	w.mu.lo, w.mu.hi = from, from
+	for i := range w.mu.ranks {
+		w.mu.ranks[i] = rankPlace{active: true, high: from - 1, last: w.mu.ranks[i].last}
+	}
+}
+
+// advanceLocked notes that a rank has come to step g, and discards what all
+// ranks have passed without reading it. Half a window is left to loaders whose
+// workers open batches out of order.
+func (w *window) advanceLocked(place *rankPlace, g int) {
+	if !place.active || g > place.high {
+		place.active, place.high = true, g
+		w.discardLocked()
+	}
+	for i := range w.mu.ranks {
+		w.mu.ranks[i].stray = 0
+	}
+}
+
+// discardLocked gives up what lies half a window behind the slowest active
+// rank.
+func (w *window) discardLocked() {
+	floor := w.mu.hi
+	for _, r := range w.mu.ranks {
+		if r.active {
+			floor = min(floor, r.high-w.span/2)
+		}
+	}
+	for g := w.mu.lo; g < floor; g++ {
+		for _, files := range w.mu.entries[g].files {
+			for _, f := range files {
+				if !f.seen {
+					w.retireLocked(f)
+				}
+			}
+		}
+	}
+	w.moveLocked()
+}
+
+// strayLocked counts batches read forwards outside the window, and asks the
+// pipeline to go there when they make a run and nobody reads in the window.
+func (w *window) strayLocked(place *rankPlace, g int) {
+	if g > place.last && g <= place.last+w.span {
+		place.stray++
+	} else if g != place.last {
+		place.stray = 0
+	}
+	place.last = g
+	if place.stray < jumpAfter || g+1 >= w.steps {
+		return
+	}
+	place.stray = 0
+	select {
+	case w.jump <- g + 1:
+	default:
+	}
+}
+
+// idle takes the ranks that hold the window back out of account and reports
+// whether there were any.
+func (w *window) idle(asking int) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	found := false
+	for i := range w.mu.ranks {
+		r := &w.mu.ranks[i]
+		if i != asking && r.active && r.high < w.mu.ranks[asking].high-w.span/2 {
+			r.active, found = false, true
+		}
+	}
+	w.discardLocked()
+	return found
+}
