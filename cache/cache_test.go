@@ -395,3 +395,61 @@ func TestPlanThatDiffersEndsTheReading(t *testing.T) {
 		}
 	})
 }
+
+// While storage fails, the window stays where its readers are, and goes on from
+// there when it is back.
+func TestOutageDoesNotRunAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		spec := planner.Spec{Samples: 400, Nodes: 1, RanksPerNode: 2, BatchSize: 10, Epochs: 3, BufferSamples: 200}
+		var down atomic.Bool
+		src := &source{delay: time.Millisecond, fail: func(uint32, int) error {
+			if down.Load() {
+				return errDisk
+			}
+			return nil
+		}}
+		r := newRig(t, spec, 5, src)
+		defer r.close()
+		for step := range 10 {
+			r.check(BatchID{0, step, 0, 0})
+			r.check(BatchID{0, step, 0, 1})
+			r.check(BatchID{0, step, 1, 0})
+			r.check(BatchID{0, step, 1, 1})
+			down.Store(step == 4)
+			time.Sleep(time.Minute)
+		}
+		down.Store(false)
+		for rank := range 2 {
+			for step := 10; step < spec.Steps(); step++ {
+				r.check(BatchID{0, step, rank, 0})
+				r.check(BatchID{0, step, rank, 1})
+			}
+		}
+		if st := r.Status(); st.Strays > 6*4 {
+			t.Errorf("%d strays after an outage of one minute in a window of 5 steps", st.Strays)
+		}
+	})
+}
+
+// Readers that die while they wait leave nothing behind that holds the window.
+func TestDeadWaitersDoNotHoldTheWindow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		spec := planner.Spec{Samples: 400, Nodes: 1, RanksPerNode: 1, BatchSize: 10, Epochs: 1}
+		r := newRig(t, spec, 6, &source{delay: time.Second})
+		defer r.close()
+		for step := range 3 {
+			ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
+			if _, err := r.Open(ctx, BatchID{0, step, 0, 0}); err == nil {
+				t.Fatal("opened before it was made")
+			}
+			cancel()
+		}
+		for step := 3; step < spec.Steps(); step++ { // steps 0 to 2 are never read
+			r.check(BatchID{0, step, 0, 0})
+			r.check(BatchID{0, step, 0, 1})
+		}
+		if st := r.Status(); st.Strays != 0 {
+			t.Errorf("%d strays", st.Strays)
+		}
+	})
+}

@@ -39,7 +39,7 @@ func (c *Cache) failedLoads(s *step) map[*batchFile]bool {
 
 func (c *Cache) noteFailures(s *step, reads []h5backend.Request, of []*batchFile, bad map[*batchFile]bool) {
 	for i, r := range reads {
-		if r.Err != nil {
+		if r.Err != nil && !bad[of[i]] { // one line for a batch is enough
 			bad[of[i]] = true
 			c.stats.failed(r.Err)
 			c.log.Error("a batch could not be made ahead; it is tried again when it is read",

@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 
@@ -22,6 +23,7 @@ type epochs struct {
 	mu   struct {
 		sync.Mutex
 		walk   *planner.Schedule
+		next   int              // the epoch that the walk makes next
 		recent []*planner.Epoch // latest use last
 	}
 }
@@ -36,36 +38,34 @@ func (e *epochs) get(i int) (*planner.Epoch, error) {
 		e.mu.recent = append(slices.Delete(e.mu.recent, at, at+1), ep)
 		return ep, nil
 	}
-	for again := false; ; again = true {
-		if e.mu.walk == nil || again {
-			walk, err := planner.NewSchedule(e.spec)
-			if err != nil {
-				return nil, err
-			}
-			e.mu.walk = walk
+	if e.mu.walk == nil || i < e.mu.next {
+		walk, err := planner.NewSchedule(e.spec)
+		if err != nil {
+			return nil, err
 		}
-		if ep := e.forwardLocked(i); ep != nil {
-			return ep, nil
-		}
+		e.mu.walk, e.mu.next = walk, 0
 	}
+	return e.forwardLocked(i)
 }
 
-// forwardLocked walks on to epoch i; nil if the walk is past it.
-func (e *epochs) forwardLocked(i int) *planner.Epoch {
+// forwardLocked walks on to epoch i, which is not behind the walk.
+func (e *epochs) forwardLocked(i int) (*planner.Epoch, error) {
 	for {
 		ep, more := e.mu.walk.Next()
-		if !more || ep.Index > i {
-			return nil
+		if !more {
+			return nil, fmt.Errorf("the plan has no epoch %d", i)
 		}
-		if ep.Index == i {
-			if e.node >= 0 {
-				ep = ep.Only(e.node)
-			}
-			e.mu.recent = append(e.mu.recent, ep)
-			if len(e.mu.recent) > recentEpochs {
-				e.mu.recent = slices.Delete(e.mu.recent, 0, 1)
-			}
-			return ep
+		e.mu.next = ep.Index + 1
+		if ep.Index < i {
+			continue
 		}
+		if e.node >= 0 {
+			ep = ep.Only(e.node)
+		}
+		e.mu.recent = append(e.mu.recent, ep)
+		if len(e.mu.recent) > recentEpochs {
+			e.mu.recent = slices.Delete(e.mu.recent, 0, 1)
+		}
+		return ep, nil
 	}
 }

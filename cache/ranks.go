@@ -46,9 +46,7 @@ func (w *window) discardLocked() {
 	for g := w.mu.lo; g < floor; g++ {
 		for _, files := range w.mu.entries[g].files {
 			for _, f := range files {
-				if !f.seen {
-					w.retireLocked(f)
-				}
+				w.retireLocked(f)
 			}
 		}
 	}

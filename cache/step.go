@@ -12,14 +12,14 @@ type fileState uint8
 const (
 	making fileState = iota // the pipeline is filling it
 	ready                   // readers may have it
-	failed                  // a load of it failed; readers go the stray way
+	failed                  // a load of it failed; it holds its place, its readers go the stray way
 	gone                    // read or discarded; its memory is back in the pool
 )
 
 // batchFile is the content of one batch file of the window.
 //
-// The window's lock guards state, opens, seen and lent. The bytes of file
-// belong to the pipeline while making and never change while ready.
+// The window's lock guards state, opens and lent. The bytes of file belong to
+// the pipeline while making and never change while ready.
 type batchFile struct {
 	file   *memfd.File
 	layout batchfile.Layout
@@ -27,7 +27,6 @@ type batchFile struct {
 
 	state fileState
 	opens int
-	seen  bool // somebody has opened it
 	lent  bool // its descriptor was given to the kernel
 }
 

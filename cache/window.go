@@ -55,7 +55,7 @@ func (w *window) open(ctx context.Context, g, rank, field int) (*batchFile, erro
 	select {
 	case <-f.done:
 	case <-ctx.Done():
-		w.release(f)
+		w.forgo(f)
 		return nil, ctx.Err()
 	}
 	w.mu.Lock()
@@ -102,7 +102,6 @@ func (w *window) takeLocked(g, rank, field int) (f *batchFile, wait bool) {
 	if s := w.mu.entries[g]; s != nil && s.files[rank][field].state != gone {
 		f = s.files[rank][field]
 		f.opens++
-		f.seen = true
 		w.advanceLocked(place, g)
 		return f, false
 	}
@@ -132,12 +131,18 @@ func (w *window) made(s *step, bad map[*batchFile]bool) {
 			f.state = ready
 			if bad[f] {
 				f.state = failed
-				w.retireLocked(f)
 			}
 			close(f.done)
 		}
 	}
 	w.discardLocked()
+}
+
+// forgo gives back the reference of a reader that has not read.
+func (w *window) forgo(f *batchFile) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	f.opens--
 }
 
 // release gives one reference back; the last one ends the file.

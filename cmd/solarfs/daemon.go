@@ -43,8 +43,9 @@ func startDaemon(ctx context.Context, dir string, stderr io.Writer) error {
 		return fmt.Errorf("start the daemon: %w", err)
 	}
 	write.Close()
-	stop := context.AfterFunc(ctx, func() { daemon.Process.Signal(syscall.SIGTERM) })
+	ctx, stop := untilSignal(ctx)
 	defer stop()
+	defer context.AfterFunc(ctx, func() { daemon.Process.Signal(syscall.SIGTERM) })()
 	if word, _ := io.ReadAll(read); len(word) == 0 {
 		return daemonFailed(daemon.Wait())
 	}

@@ -64,7 +64,9 @@ func demoAction(c *cli.Context) error {
 		return err
 	}
 	d := &demo{dir: dir, samples: c.Int("samples"), out: c.App.Writer, log: c.App.ErrWriter}
-	return d.run(c.Context)
+	ctx, stop := untilSignal(c.Context)
+	defer stop()
+	return d.run(ctx)
 }
 
 // demo is one run of the whole way, from making data to the table.

@@ -18,9 +18,13 @@ var version = "dev"
 func main() {
 	// libhdf5 locks files it only reads; many shared file systems refuse that.
 	os.Setenv("HDF5_USE_FILE_LOCKING", "FALSE")
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
-	os.Exit(run(ctx, os.Args, os.Stdout, os.Stderr))
+	os.Exit(run(context.Background(), os.Args, os.Stdout, os.Stderr))
+}
+
+// untilSignal ends the context when the program is asked to end, so that what
+// is mounted is taken down.
+func untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {

@@ -34,7 +34,7 @@ func mountCommand() *cli.Command {
 			&cli.StringFlag{Name: "ready-file", Usage: "write the daemon's process number to `FILE` once the mount answers; removed at the end", EnvVars: env("ready-file")},
 			&cli.StringFlag{Name: "log-file", Usage: "append the log to `FILE` (default: standard error; a daemon's log is dropped)", EnvVars: env("log-file")},
 			&cli.BoolFlag{Name: "allow-other", Usage: "let other users read, too", EnvVars: env("allow-other")},
-			&cli.StringSliceFlag{Name: "o", Usage: "mount `OPTIONS`: direct_io (no passthrough), debug, or the kernel's own", EnvVars: env("o")},
+			&cli.StringSliceFlag{Name: "o", Usage: "mount `OPTIONS`: direct_io (no passthrough), debug, or the kernel's own"},
 		),
 		Action: mountAction,
 	}
@@ -50,9 +50,6 @@ func mountAction(c *cli.Context) error {
 	}
 	if err := preparePoint(dir, c.App.ErrWriter); err != nil {
 		return err
-	}
-	if ready := c.String("ready-file"); ready != "" {
-		os.Remove(ready) // a killed daemon's would tell a lie
 	}
 	log, closeLog, err := openLog(c.String("log-file"), c.App.ErrWriter)
 	if err != nil {
@@ -80,6 +77,12 @@ func theJob(c *cli.Context) (*job, error) {
 
 // serve is the mount's life: memory, kernel, readiness, the wait, the end.
 func serve(c *cli.Context, j *job, node int, dir string, log *slog.Logger) error {
+	ctx, stop := untilSignal(c.Context)
+	defer stop()
+	readyFile, err := freshReadyFile(c.String("ready-file"))
+	if err != nil {
+		return err
+	}
 	data, err := cache.New(cache.Config{
 		Spec: j.plan.Spec, Digests: j.plan.Digests, Node: node, AllRanks: c.Bool("all-ranks"), Fields: j.set.Fields(),
 		Ahead: j.set.NewReader(aheadDepth), Now: j.set.NewReader(nowDepth), Log: log,
@@ -94,13 +97,13 @@ func serve(c *cli.Context, j *job, node int, dir string, log *slog.Logger) error
 		return coded{err, exitPoint}
 	}
 	log.Info("mounted", "dir", dir, "node", node, "ranks", j.plan.Ranks, "loads", j.plan.Loads, "bound", j.plan.LoadsBound)
-	undo, err := announce(c.String("ready-file"))
+	undo, err := announce(readyFile)
 	if err != nil {
 		takeDown(dir, busyTimeout)
 		return err
 	}
 	defer undo()
-	awaitEnd(c.Context, mounted, dir, log)
+	awaitEnd(ctx, mounted, dir, log)
 	return nil
 }
 
@@ -172,6 +175,19 @@ func awaitEnd(ctx context.Context, mounted *fsnode.Mounted, dir string, log *slo
 		<-gone
 	}
 	log.Info("unmounted", "dir", dir)
+}
+
+// freshReadyFile is the ready file's path for a daemon, which works in /. A
+// killed daemon's file would tell a lie and is removed.
+func freshReadyFile(path string) (string, error) {
+	if path == "" {
+		return "", nil
+	}
+	path, err := absolute(path)
+	if err == nil {
+		os.Remove(path)
+	}
+	return path, err
 }
 
 // announce tells whoever waits that the mount answers.

@@ -80,8 +80,9 @@ func fusermount(how, dir string) error {
 // it then. It reports whether it had to detach.
 func takeDown(dir string, timeout time.Duration) (detached bool, err error) {
 	for end := time.Now().Add(timeout); ; time.Sleep(50 * time.Millisecond) {
-		if err = unmount(dir); err == nil || errors.Is(err, unix.EINVAL) {
-			return false, nil // EINVAL: somebody else was quicker
+		err = unmount(dir)
+		if mounted, e := ourMount(dir); err == nil || e == nil && !mounted {
+			return false, nil // perhaps somebody else was quicker
 		}
 		if time.Now().After(end) {
 			return true, detach(dir)

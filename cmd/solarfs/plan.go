@@ -16,7 +16,7 @@ func planCommand() *cli.Command {
 		UsageText: "solarfs plan --data PATH --epochs N --batch-size N [flags]\n\n" +
 			"Example: solarfs plan --data train.h5 --nodes 4 --ranks-per-node 4 --batch-size 64 --epochs 100 --buffer 40GiB -o train.plan",
 		Flags: append(jobFlags(),
-			&cli.StringFlag{Name: "o", Usage: "write the plan to `FILE`, on storage that all nodes see", EnvVars: env("o")},
+			&cli.StringFlag{Name: "o", Usage: "write the plan to `FILE`, on storage that all nodes see"},
 			&cli.BoolFlag{Name: "verify", Usage: "execute the plan on simulated buffers and check it sample by sample", EnvVars: env("verify")},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON object", EnvVars: env("json")},
 		),
