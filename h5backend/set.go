@@ -3,6 +3,7 @@ package h5backend
 import (
 	"slices"
 	"sort"
+	"unsafe"
 )
 
 // Field is one dataset, the same in every file of a Set.
@@ -79,6 +80,17 @@ func (s *Set) ScratchBytes(depth int) int64 {
 		}
 	}
 	return int64(max(depth, 1))*scratch + caches
+}
+
+// IndexBytes is the memory of all chunk addresses, for as long as the Set is open.
+func (s *Set) IndexBytes() int64 {
+	var n int64
+	for _, f := range s.files {
+		for _, p := range f.parts {
+			n += int64(len(p.chunks)) * int64(unsafe.Sizeof(chunkRef{}))
+		}
+	}
+	return n
 }
 
 // scratchBytes: one stored and one decoded chunk.

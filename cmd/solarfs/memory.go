@@ -18,6 +18,10 @@ const (
 	nowDepth   = 8
 )
 
+// runtimeBytes is what the program itself needs beyond --memory: Go's runtime
+// and the buffers of kernel requests.
+const runtimeBytes = 40 << 20
+
 // split is how one node's memory is divided, in bytes.
 type split struct {
 	Limit  int64 `json:"limit"`
@@ -80,10 +84,10 @@ func bufferSamples(s split, spec planner.Spec, set *h5backend.Set) int {
 func strayBytes(set *h5backend.Set) int64 { return max(16<<20, 4*sampleBytes(set)) }
 
 // overhead is what a mount needs besides samples: the plans of the epochs being
-// read and made, and the readers' scratch.
+// read and made, the chunks' addresses, and the readers' scratch.
 func overhead(spec planner.Spec, set *h5backend.Set) int64 {
 	const planBytesPerSample = 40
-	return planBytesPerSample*int64(spec.Samples) + set.ScratchBytes(aheadDepth+nowDepth)
+	return planBytesPerSample*int64(spec.Samples) + set.IndexBytes() + set.ScratchBytes(aheadDepth+nowDepth)
 }
 
 // available is the memory that this process may use: the cgroup's limit, or

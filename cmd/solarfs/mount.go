@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -79,6 +80,9 @@ func theJob(c *cli.Context) (*job, error) {
 func serve(c *cli.Context, j *job, node int, dir string, log *slog.Logger) error {
 	ctx, stop := untilSignal(c.Context)
 	defer stop()
+	// Samples lie outside Go's heap; what lies in it must not double its share
+	// before it is collected.
+	debug.SetMemoryLimit(j.plan.Memory.Stray + overhead(j.plan.Spec, j.set) + runtimeBytes)
 	readyFile, err := freshReadyFile(c.String("ready-file"))
 	if err != nil {
 		return err
