@@ -200,7 +200,7 @@ func TestKilledDaemonIsRepaired(t *testing.T) {
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	for syscall.Kill(pid, 0) == nil {
+	for alive(pid) {
 		time.Sleep(time.Millisecond)
 	}
 	if r := run(t, "", "ls", m.dir); r.code == 0 {

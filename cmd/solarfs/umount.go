@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
+	"golang.org/x/sys/unix"
 )
 
 func umountCommand() *cli.Command {
@@ -75,10 +76,17 @@ func readStatus(dir string) (statusDoc, error) {
 	return s, json.Unmarshal(text, &s)
 }
 
-// awaitExit waits until the process is gone, so that all it held is free.
+// awaitExit waits until the process has ended, so that all it held is free.
 func awaitExit(pid int, timeout time.Duration) {
-	for end := time.Now().Add(timeout); pid > 0 && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if syscall.Kill(pid, 0) == syscall.ESRCH {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return // it is gone already
+	}
+	defer unix.Close(fd)
+	ready := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+	for end := time.Now().Add(timeout); time.Now().Before(end); {
+		n, err := unix.Poll(ready, int(time.Until(end).Milliseconds())+1)
+		if n > 0 || err != nil && err != unix.EINTR {
 			return
 		}
 	}
