@@ -20,8 +20,8 @@ type buffer struct {
 	mu        struct {
 		sync.RWMutex
 		slab  []byte
-		slots map[uint32]int
-		free  []int
+		slots map[uint32]uint32
+		free  []uint32
 	}
 }
 
@@ -31,9 +31,10 @@ func newBuffer(samples int, fields []h5backend.Field) (*buffer, error) {
 		b.fieldAt = append(b.fieldAt, b.slotBytes)
 		b.slotBytes += f.Bytes
 	}
-	b.mu.slots = make(map[uint32]int, samples)
-	for i := samples - 1; i >= 0; i-- {
-		b.mu.free = append(b.mu.free, i)
+	b.mu.slots = make(map[uint32]uint32, samples)
+	b.mu.free = make([]uint32, samples)
+	for i := range b.mu.free {
+		b.mu.free[i] = uint32(samples - 1 - i)
 	}
 	if samples == 0 {
 		return b, nil
@@ -53,10 +54,13 @@ func (b *buffer) copyOut(dst []byte, sample uint32, field, from int) bool {
 	defer b.mu.RUnlock()
 	slot, ok := b.mu.slots[sample]
 	if ok {
-		copy(dst, b.mu.slab[slot*b.slotBytes+b.fieldAt[field]+from:])
+		copy(dst, b.mu.slab[b.at(slot, field)+from:])
 	}
 	return ok
 }
+
+// at is where a field begins in the slab.
+func (b *buffer) at(slot uint32, field int) int { return int(slot)*b.slotBytes + b.fieldAt[field] }
 
 // enter keeps a sample: parts holds the bytes of each field. It reports false
 // if there is no free slot, which a correct plan never meets.
@@ -72,7 +76,7 @@ func (b *buffer) enter(sample uint32, parts [][]byte) bool {
 	slot := b.mu.free[len(b.mu.free)-1]
 	b.mu.free = b.mu.free[:len(b.mu.free)-1]
 	for field, part := range parts {
-		copy(b.mu.slab[slot*b.slotBytes+b.fieldAt[field]:], part)
+		copy(b.mu.slab[b.at(slot, field):], part)
 	}
 	b.mu.slots[sample] = slot
 	return true

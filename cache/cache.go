@@ -44,12 +44,12 @@ type Split struct {
 	Stray  int64 // ristretto and the reads of batches out of order
 }
 
-// StepBytes is the memory of one step's batch files on a node: the least that
-// a window needs. spec.BatchSize rows for each local rank and field.
+// StepBytes is the memory of one step's batch files on a node, in whole pages:
+// the least that a window needs. spec.BatchSize rows for each local rank and field.
 func StepBytes(spec planner.Spec, fields []h5backend.Field) int64 {
 	var n int64
 	for _, f := range fields {
-		n += batchfile.Npy(f.DType, f.Shape, f.Bytes, spec.BatchSize).Size()
+		n += pages(int(batchfile.Npy(f.DType, f.Shape, f.Bytes, spec.BatchSize).Size()))
 	}
 	return n * int64(spec.RanksPerNode)
 }
@@ -64,8 +64,7 @@ type Cache struct {
 	window        *window
 	epochs        *epochs
 	recent        *ristretto.Cache[uint64, []byte]
-	foreground    *semaphore.Weighted // bytes of stray reads under way
-	strayBytes    int64
+	strays        *strayMemory
 	underWay      *semaphore.Weighted // requests of the read-ahead
 	stats         *stats
 	stop          context.CancelFunc
@@ -82,21 +81,21 @@ func New(cfg Config) (*Cache, error) {
 	if err != nil {
 		return nil, err
 	}
-	recent, err := newRecent(cfg.Memory.Stray/2, cfg.Fields)
+	strays := newStrayMemory(cfg.Memory.Stray)
+	recent, err := newRecent(strays.recent, cfg.Fields)
 	if err != nil {
 		return nil, err
 	}
 	c := &Cache{
 		cfg: cfg, log: cfg.Log, stepsPerEpoch: cfg.Spec.Steps(), buffer: buffer, recent: recent,
-		pool: newPool(cfg.Memory.Window), epochs: &epochs{spec: cfg.Spec, node: cfg.Node},
-		strayBytes: max(cfg.Memory.Stray/2, 1), stats: newStats(cfg.Spec.Epochs),
+		pool: newPool(cfg.Memory.Window), epochs: &epochs{spec: cfg.Spec, node: cfg.Node, digests: cfg.Digests},
+		strays: strays, stats: newStats(cfg.Spec.Epochs),
 		underWay: semaphore.NewWeighted(maxRequests), ended: make(chan struct{}),
 	}
-	c.foreground = semaphore.NewWeighted(c.strayBytes)
 	if cfg.AllRanks {
 		c.epochs.node = -1
 	}
-	c.window = newWindow(int(cfg.Memory.Window/step), cfg.Spec.Epochs*c.stepsPerEpoch, cfg.Spec.RanksPerNode, c.pool)
+	c.window = newWindow(c.span(), cfg.Spec.Epochs*c.stepsPerEpoch, cfg.Spec.RanksPerNode, c.pool)
 	ctx, stop := context.WithCancel(context.Background())
 	c.stop = stop
 	go func() {
@@ -110,13 +109,25 @@ func New(cfg Config) (*Cache, error) {
 	return c, nil
 }
 
+// span is how many steps the window's memory holds.
+func (c *Cache) span() int {
+	var step int64
+	for field := range c.cfg.Fields {
+		step += c.pool.cost(int(c.Layout(field, c.cfg.Spec.BatchSize).Size()))
+	}
+	return max(1, int(c.cfg.Memory.Window/(step*int64(c.cfg.Spec.RanksPerNode))))
+}
+
+// recentOverhead is what ristretto and Go need to keep one value, in bytes.
+const recentOverhead = 128
+
 func newRecent(bytes int64, fields []h5backend.Field) (*ristretto.Cache[uint64, []byte], error) {
 	smallest := fields[0].Bytes
 	for _, f := range fields {
 		smallest = min(smallest, f.Bytes)
 	}
 	return ristretto.NewCache(&ristretto.Config[uint64, []byte]{
-		NumCounters: max(10*bytes/int64(max(smallest, 1)), 100),
+		NumCounters: max(10*bytes/int64(smallest+recentOverhead), 100),
 		MaxCost:     max(bytes, 1),
 		BufferItems: 64,
 	})

@@ -355,6 +355,7 @@ func TestOpenFilesThatStay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		spec := planner.Spec{Samples: 400, Nodes: 1, RanksPerNode: 1, BatchSize: 4, Epochs: 1}
 		r := newRig(t, spec, 3, &source{delay: time.Millisecond})
+		began := time.Now()
 		var handles []*Handle
 		for step := range spec.Steps() {
 			for field := range testFields {
@@ -368,6 +369,9 @@ func TestOpenFilesThatStay(t *testing.T) {
 				}
 				handles = append(handles, h)
 			}
+		}
+		if waited := time.Since(began); waited > 20*grace {
+			t.Errorf("%d batches that are kept open took %v", len(handles), waited)
 		}
 		for _, h := range handles {
 			h.Close()
@@ -452,4 +456,82 @@ func TestDeadWaitersDoNotHoldTheWindow(t *testing.T) {
 			t.Errorf("%d strays", st.Strays)
 		}
 	})
+}
+
+// A rank that nobody reads holds the others for one grace, even if each open
+// is interrupted after a second and tried again, or somebody looks at the held
+// batch now and then.
+func TestHeldWindowMovesOn(t *testing.T) {
+	spec := planner.Spec{Samples: 400, Nodes: 1, RanksPerNode: 2, BatchSize: 4, Epochs: 1}
+	again := func(r *rig, id BatchID) *Handle {
+		for {
+			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+			h, err := r.Open(ctx, id)
+			cancel()
+			if err == nil {
+				return h
+			}
+			if !errors.Is(err, context.DeadlineExceeded) {
+				t.Fatal(err)
+			}
+		}
+	}
+	t.Run("interrupts", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, spec, 4, &source{delay: time.Millisecond})
+			defer r.close()
+			began := time.Now()
+			for step := range spec.Steps() {
+				h := again(r, BatchID{0, step, 0, 0})
+				if got, err := bytesOf(h); err != nil || !bytes.Equal(got, r.want(h.id)) {
+					t.Fatalf("step %d: wrong bytes or %v", step, err)
+				}
+				h.Close()
+			}
+			if waited := time.Since(began); waited > 3*grace {
+				t.Errorf("waited %v", waited)
+			}
+		})
+	})
+	t.Run("peeks", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, spec, 4, &source{delay: time.Millisecond})
+			held := again(r, BatchID{0, 0, 1, 0})
+			ctx, stop := context.WithCancel(context.Background())
+			var peeking sync.WaitGroup
+			peeking.Go(func() {
+				for ctx.Err() == nil {
+					again(r, BatchID{0, 0, 1, 0}).Close()
+					time.Sleep(time.Second)
+				}
+			})
+			began := time.Now()
+			for step := range spec.Steps() {
+				r.check(BatchID{0, step, 0, 0})
+			}
+			if waited := time.Since(began); waited > 20*grace {
+				t.Errorf("waited %v", waited)
+			}
+			stop()
+			peeking.Wait()
+			held.Close()
+			r.close()
+		})
+	})
+}
+
+// Steps of very small files are bounded by descriptors, too.
+func TestManySmallFiles(t *testing.T) {
+	p := newPool(1 << 40)
+	defer p.close()
+	var files int64
+	for held := int64(0); held+p.cost(1) <= p.limit; held += p.cost(1) {
+		files++
+	}
+	if files > maxFiles() {
+		t.Errorf("%d files fit, %d are allowed", files, maxFiles())
+	}
+	if got := newPool(1 << 20).cost(1); got != page {
+		t.Errorf("a byte costs %d", got)
+	}
 }

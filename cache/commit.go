@@ -10,7 +10,7 @@ import (
 // leave and enter it, the batch files become ready.
 func (c *Cache) commit(ctx context.Context, started <-chan *step) error {
 	for s := range started {
-		<-s.loaded // ends early when ctx does
+		<-s.read // ends early when ctx does
 		if ctx.Err() != nil {
 			continue // restart takes the step back
 		}
@@ -24,7 +24,8 @@ func (c *Cache) commit(ctx context.Context, started <-chan *step) error {
 				c.log.Error("the buffer is fuller than the plan says; a sample is not kept", "sample", p.sample)
 			}
 		}
-		c.stats.committed(s.g/c.stepsPerEpoch, len(s.hits), len(s.loads)/max(1, len(c.cfg.Fields)))
+		c.stats.committed(s.g/c.stepsPerEpoch, len(s.hits), s.loaded())
+		s.loads, s.loadOf, s.hits, s.leaves, s.enters = nil, nil, nil, nil, nil // the files wait, the lists need not
 		c.window.made(s, bad)
 	}
 	return ctx.Err()

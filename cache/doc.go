@@ -3,7 +3,7 @@
 //
 // The words, as docs and code use them:
 //
-//	step      a global step number, epoch x steps-per-epoch + step
+//	g         a global step number: epoch x steps-per-epoch + the step in the epoch
 //	window    the steps whose batch files are being made or wait to be read
 //	buffer    the samples kept between uses, in a slab of fixed slots
 //	load, hit a sample read from storage, a sample found in the buffer

@@ -8,64 +8,99 @@ import (
 	"solarfs/planner"
 )
 
-// recentEpochs is how many epochs' plans are kept for strays and samples.npy.
+// recentEpochs is how many epochs' plans are kept: the one being read, the next,
+// and one that is read out of order.
 const recentEpochs = 3
 
-// epochs makes the plan of any epoch on request, for what is read outside the
-// window. Going forwards costs one epoch's planning; going back, all epochs
-// before it.
+// epochs are the plans of epochs that are being read. Those of the window come
+// from its own walk; any other is made on request, which costs the planning of
+// all epochs up to it, or from the last one asked for.
 //
-// mu guards the walk and the recent plans, and is held while planning: a second
-// reader would wait for the same plan anyway.
+// mu guards all but spec, node and digests. making is held while planning: a
+// second reader would wait for the same plan anyway.
 type epochs struct {
-	spec planner.Spec
-	node int // whose batches are kept; -1: all nodes'
-	mu   struct {
+	spec    planner.Spec
+	node    int      // whose batches are kept; -1: all nodes'
+	digests []string // that the plans must have; nil: any
+	making  sync.Mutex
+	walk    *planner.Schedule // guarded by making, like next
+	next    int               // the epoch that the walk makes next
+	mu      struct {
 		sync.Mutex
-		walk   *planner.Schedule
-		next   int              // the epoch that the walk makes next
 		recent []*planner.Epoch // latest use last
 	}
 }
 
-// get returns the plan of epoch i, 0 <= i < Epochs.
-func (e *epochs) get(i int) (*planner.Epoch, error) {
+// check refuses a plan that differs from the one the user made.
+func (e *epochs) check(ep *planner.Epoch) error {
+	if e.digests == nil {
+		return nil
+	}
+	if got := fmt.Sprintf("%x", ep.Digest()); got != e.digests[ep.Index] {
+		return fmt.Errorf("epoch %d: this version of solarfs plans differently from the one that made the plan (digest %.12s, the plan says %.12s); make the plan anew",
+			ep.Index, got, e.digests[ep.Index])
+	}
+	return nil
+}
+
+// keep stores a plan for get and returns the part of it that is kept.
+func (e *epochs) keep(ep *planner.Epoch) *planner.Epoch {
+	if known := e.known(ep.Index); known != nil {
+		return known
+	}
+	if e.node >= 0 {
+		ep = ep.Only(e.node)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.mu.recent = append(e.mu.recent, ep)
+	if len(e.mu.recent) > recentEpochs {
+		e.mu.recent = slices.Delete(e.mu.recent, 0, 1)
+	}
+	return ep
+}
+
+// known returns a plan that is kept, or nil.
+func (e *epochs) known(i int) *planner.Epoch {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	at := slices.IndexFunc(e.mu.recent, func(ep *planner.Epoch) bool { return ep.Index == i })
-	if at >= 0 {
-		ep := e.mu.recent[at]
-		e.mu.recent = append(slices.Delete(e.mu.recent, at, at+1), ep)
+	if at < 0 {
+		return nil
+	}
+	ep := e.mu.recent[at]
+	e.mu.recent = append(slices.Delete(e.mu.recent, at, at+1), ep)
+	return ep
+}
+
+// get returns the plan of epoch i, 0 <= i < Epochs.
+func (e *epochs) get(i int) (*planner.Epoch, error) {
+	if ep := e.known(i); ep != nil {
 		return ep, nil
 	}
-	if e.mu.walk == nil || i < e.mu.next {
+	e.making.Lock()
+	defer e.making.Unlock()
+	if ep := e.known(i); ep != nil {
+		return ep, nil
+	}
+	if e.walk == nil || i < e.next {
 		walk, err := planner.NewSchedule(e.spec)
 		if err != nil {
 			return nil, err
 		}
-		e.mu.walk, e.mu.next = walk, 0
+		e.walk, e.next = walk, 0
 	}
-	return e.forwardLocked(i)
-}
-
-// forwardLocked walks on to epoch i, which is not behind the walk.
-func (e *epochs) forwardLocked(i int) (*planner.Epoch, error) {
 	for {
-		ep, more := e.mu.walk.Next()
+		ep, more := e.walk.Next()
 		if !more {
 			return nil, fmt.Errorf("the plan has no epoch %d", i)
 		}
-		e.mu.next = ep.Index + 1
-		if ep.Index < i {
-			continue
+		e.next = ep.Index + 1
+		if err := e.check(ep); err != nil {
+			return nil, err
 		}
-		if e.node >= 0 {
-			ep = ep.Only(e.node)
+		if ep.Index == i {
+			return e.keep(ep), nil
 		}
-		e.mu.recent = append(e.mu.recent, ep)
-		if len(e.mu.recent) > recentEpochs {
-			e.mu.recent = slices.Delete(e.mu.recent, 0, 1)
-		}
-		return ep, nil
 	}
 }

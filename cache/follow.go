@@ -2,7 +2,6 @@ package cache
 
 import (
 	"context"
-	"fmt"
 
 	"golang.org/x/sync/errgroup"
 
@@ -83,48 +82,39 @@ func (c *Cache) walk(ctx context.Context, first int, out chan<- *planner.Epoch) 
 		if !more {
 			return nil
 		}
-		if err := c.checkDigest(ep); err != nil {
+		if err := c.epochs.check(ep); err != nil {
 			return err
 		}
 		if ep.Index < first {
 			continue
 		}
+		ep = c.epochs.keep(ep)
 		select {
-		case out <- ep.Only(c.cfg.Node):
+		case out <- ep:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
 }
 
-func (c *Cache) checkDigest(ep *planner.Epoch) error {
-	if c.cfg.Digests == nil {
-		return nil
-	}
-	if got := fmt.Sprintf("%x", ep.Digest()); got != c.cfg.Digests[ep.Index] {
-		return fmt.Errorf("epoch %d: this solarfs plans otherwise than the one that made the plan (digest %.12s, the plan says %.12s); make the plan anew", ep.Index, got, c.cfg.Digests[ep.Index])
-	}
-	return nil
-}
-
 // keepPlanned makes the buffer what the plan lets it be at step t of an epoch,
 // so that what the plan keeps later finds room.
 func (c *Cache) keepPlanned(ep *planner.Epoch, t int) {
-	resident := map[uint32]bool{}
+	resident := newBitset(c.cfg.Spec.Samples)
 	for step := range c.stepsPerEpoch {
 		for local := range c.cfg.Spec.RanksPerNode {
 			samples, fates := ep.Batch(step, c.cfg.Node*c.cfg.Spec.RanksPerNode+local)
 			for i, sample := range samples {
 				if step < t && fates[i]&planner.Keep != 0 || step >= t && fates[i]&planner.Load == 0 {
-					resident[sample] = true
+					resident.set(sample)
 				}
 			}
 		}
 		if step >= t {
 			for _, sample := range ep.Drops(step, c.cfg.Node) {
-				resident[sample] = true
+				resident.set(sample)
 			}
 		}
 	}
-	c.buffer.keepOnly(func(sample uint32) bool { return resident[sample] })
+	c.buffer.keepOnly(resident.has)
 }

@@ -20,6 +20,7 @@ type Handle struct {
 	layout  batchfile.Layout
 	made    *batchFile // nil: a stray
 	samples []uint32   // of a stray, row by row
+	large   largeStray
 }
 
 // Open finds a batch file, waiting until it is made. It fails only when ctx
@@ -98,4 +99,5 @@ func (h *Handle) Close() {
 	if h.made != nil {
 		h.c.window.release(h.made)
 	}
+	h.dropLarge()
 }

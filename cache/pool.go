@@ -2,7 +2,6 @@ package cache
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"time"
 
@@ -18,10 +17,11 @@ import (
 // looks used after limboTime is mapped by its reader, and is given up: its pages
 // are the reader's from then on.
 //
-// mu guards the counts and lists. Invariant: held is the size of all files
-// that exist, handed out, in limbo or free, and held <= limit.
+// mu guards the counts and lists. Invariant: held is the cost of all files that
+// exist, handed out, in limbo or free, and held <= limit.
 type pool struct {
 	limit int64
+	least int64 // what the smallest file costs, so that descriptors last
 	mu    struct {
 		sync.Mutex
 		held    int64
@@ -34,17 +34,8 @@ type pool struct {
 	}
 }
 
-// limboTime is how long a file that came back may look used before it counts as
-// mapped. The kernel needs microseconds; a busy machine may need a time slice.
-const limboTime = 20 * time.Millisecond
-
-type inLimbo struct {
-	file  *memfd.File
-	since time.Time
-}
-
 func newPool(limit int64) *pool {
-	p := &pool{limit: limit}
+	p := &pool{limit: limit, least: limit / maxFiles()}
 	p.mu.out, p.mu.free = map[int]int{}, map[int][]*memfd.File{}
 	p.mu.changed = make(chan struct{})
 	return p
@@ -65,29 +56,6 @@ func (p *pool) get(ctx context.Context, sizes []int) ([]*memfd.File, error) {
 			return nil, ctx.Err()
 		}
 	}
-}
-
-// limboMoves fires when it is worth looking into limbo again.
-func (p *pool) limboMoves() <-chan time.Time {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(p.mu.limbo) == 0 {
-		return nil
-	}
-	return time.After(limboTime / 20)
-}
-
-// sweepLocked frees the files in limbo that nobody uses any more and gives up
-// those that have been used for too long.
-func (p *pool) sweepLocked() {
-	p.mu.limbo = slices.DeleteFunc(p.mu.limbo, func(l inLimbo) bool {
-		unused := l.file.Unused()
-		if !unused && time.Since(l.since) < limboTime {
-			return false
-		}
-		p.freeLocked(l.file, unused)
-		return true
-	})
 }
 
 func (p *pool) tryGet(sizes []int) ([]*memfd.File, <-chan struct{}, error) {
@@ -124,7 +92,7 @@ func (p *pool) roomLocked(need map[int]int) bool {
 	missing, comesBack := int64(0), false
 	for size, n := range need {
 		if lack := n - len(p.mu.free[size]); lack > 0 {
-			missing += int64(lack) * int64(size)
+			missing += int64(lack) * p.cost(size)
 			comesBack = comesBack || p.mu.out[size] > 0 || len(p.mu.limbo) > 0
 		}
 	}
@@ -132,7 +100,7 @@ func (p *pool) roomLocked(need map[int]int) bool {
 	for size, free := range p.mu.free {
 		for spare := len(free) - need[size]; spare > 0 && over > 0 && (need[size] == 0 || !comesBack); spare-- {
 			p.dropLocked(size)
-			over -= int64(size)
+			over -= p.cost(size)
 		}
 	}
 	return over <= 0
@@ -144,7 +112,7 @@ func (p *pool) takeLocked(size int) (f *memfd.File, err error) {
 	} else if f, err = memfd.New(size); err != nil {
 		return nil, err
 	} else {
-		p.mu.held += int64(size)
+		p.mu.held += p.cost(size)
 		p.mu.made++
 	}
 	p.mu.out[size]++
@@ -156,7 +124,7 @@ func (p *pool) dropLocked(size int) {
 	free := p.mu.free[size]
 	free[len(free)-1].Close()
 	p.mu.free[size] = free[:len(free)-1]
-	p.mu.held -= int64(size)
+	p.mu.held -= p.cost(size)
 }
 
 // put takes f back. lent says that the kernel had it.

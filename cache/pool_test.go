@@ -13,6 +13,8 @@ import (
 	"solarfs/internal/memfd"
 )
 
+const page = 4096
+
 func take(t *testing.T, p *pool, sizes ...int) []*memfd.File {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
@@ -34,26 +36,26 @@ func full(t *testing.T, p *pool, sizes ...int) {
 }
 
 func TestPoolKeepsItsLimitAndUsesAgain(t *testing.T) {
-	p := newPool(1000)
+	p := newPool(10 * page)
 	defer p.close()
-	a := take(t, p, 300, 200)
-	b := take(t, p, 300, 200)
-	full(t, p, 300)
+	a := take(t, p, 3*page, 2*page)
+	b := take(t, p, 3*page, 2*page)
+	full(t, p, 3*page)
 	p.put(a[0], false)
 	p.put(a[1], false)
-	again := take(t, p, 300, 200)
+	again := take(t, p, 3*page, 2*page)
 	if again[0] != a[0] || again[1] != a[1] {
 		t.Error("files were made anew though two were free")
 	}
-	// A free 300 gives way to a 200 only when no 200 can come back.
+	// A free file of three pages gives way to one of two only when none of two can come back.
 	p.put(again[0], false)
-	full(t, p, 300, 200)
+	full(t, p, 3*page, 2*page)
 	p.put(again[1], false)
 	p.put(b[1], false)
 	p.put(b[0], false)
-	take(t, p, 500)
-	take(t, p, 500)
-	if held, made := p.use(); held != 1000 || made != 6 {
+	take(t, p, 5*page)
+	take(t, p, 5*page-100)
+	if held, made := p.use(); held != 10*page || made != 6 {
 		t.Errorf("%d bytes held, %d files made", held, made)
 	}
 }

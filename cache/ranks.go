@@ -1,5 +1,7 @@
 package cache
 
+import "time"
+
 // jumpAfter is how many batches in a row, read forwards outside the window,
 // make the window move there: fewer would follow a random reader.
 const jumpAfter = 4
@@ -83,6 +85,9 @@ func (w *window) idle(asking int) bool {
 		if i != asking && r.active && r.high < w.mu.ranks[asking].high-w.span/2 {
 			r.active, found = false, true
 		}
+	}
+	if found {
+		w.mu.starved = time.Now() // what they held comes free only now
 	}
 	w.discardLocked()
 	return found

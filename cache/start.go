@@ -3,8 +3,10 @@ package cache
 import (
 	"context"
 	"slices"
+	"time"
 
 	"solarfs/batchfile"
+	"solarfs/internal/memfd"
 	"solarfs/planner"
 )
 
@@ -28,7 +30,7 @@ func (c *Cache) start(ctx context.Context, from int, epochs <-chan *planner.Epoc
 			s.plan(ep, t, c.cfg.Node, c.cfg.Spec.RanksPerNode, held)
 			c.window.add(s)
 			if err := c.load(ctx, s); err != nil {
-				close(s.loaded)
+				close(s.read)
 				return err
 			}
 			started <- s
@@ -47,11 +49,11 @@ func (c *Cache) newStep(ctx context.Context, g int) (*step, error) {
 		layouts = append(layouts, c.Layout(field, rows))
 		sizes = append(sizes, int(layouts[field].Size()))
 	}
-	memory, err := c.pool.get(ctx, slices.Repeat(sizes, c.cfg.Spec.RanksPerNode))
+	memory, err := c.memory(ctx, slices.Repeat(sizes, c.cfg.Spec.RanksPerNode))
 	if err != nil {
 		return nil, err
 	}
-	s := &step{g: g, loaded: make(chan struct{})}
+	s := &step{g: g, read: make(chan struct{})}
 	for range c.cfg.Spec.RanksPerNode {
 		var files []*batchFile
 		for field, layout := range layouts {
@@ -64,6 +66,28 @@ func (c *Cache) newStep(ctx context.Context, g int) (*step, error) {
 	return s, nil
 }
 
+// memory takes a step's memory files from the pool. When the system has none
+// to give, it asks again: readers are served as strays meanwhile.
+func (c *Cache) memory(ctx context.Context, sizes []int) ([]*memfd.File, error) {
+	c.window.starving()
+	for {
+		files, err := c.pool.get(ctx, sizes)
+		if err == nil {
+			c.window.fed()
+			return files, nil
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		c.stats.failed(err)
+		c.log.Error("no memory for batches; it is asked for again", "err", err)
+		select {
+		case <-time.After(time.Second):
+		case <-ctx.Done():
+		}
+	}
+}
+
 // load reads a step's loads in the background, straight into its batch files.
 // It waits while as many requests are under way as keep the storage busy.
 func (c *Cache) load(ctx context.Context, s *step) error {
@@ -73,7 +97,7 @@ func (c *Cache) load(ctx context.Context, s *step) error {
 	}
 	go func() {
 		defer c.underWay.Release(weight)
-		defer close(s.loaded)
+		defer close(s.read)
 		c.cfg.Ahead.Read(ctx, s.loads)
 	}()
 	return nil

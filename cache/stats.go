@@ -13,9 +13,11 @@ const keptErrors = 16
 // Status is what a node's data plane has done so far.
 type Status struct {
 	Ranks  []RankStatus `json:"ranks"`
-	Hits   int64        `json:"hits"`   // samples found in the buffer
-	Loads  int64        `json:"loads"`  // samples read from storage, strays included
+	Hits   int64        `json:"hits"`   // samples found in the buffer, in the plan's order
+	Loads  int64        `json:"loads"`  // samples read from storage, in the plan's order
 	Strays int64        `json:"strays"` // batches opened outside the plan's order
+	// StrayReads counts the values of one field and sample that strays read from storage.
+	StrayReads int64 `json:"stray_reads"`
 	// BytesServed counts what readers got through the daemon, and whole files
 	// where the kernel serves them itself.
 	BytesServed  int64         `json:"bytes_served"`
@@ -28,7 +30,8 @@ type Status struct {
 	Errors    []string `json:"errors"`
 }
 
-// RankStatus is how far one rank has read.
+// RankStatus is how far one rank has read: the last step that it opened, -1
+// before the first.
 type RankStatus struct {
 	Rank  int `json:"rank"`
 	Epoch int `json:"epoch"`
@@ -53,8 +56,8 @@ type Memory struct {
 
 // stats counts. mu guards the per-epoch rows and the errors.
 type stats struct {
-	strayHits, strayLoads, strays, served atomic.Int64
-	mu                                    struct {
+	strayReads, strays, served atomic.Int64
+	mu                         struct {
 		sync.Mutex
 		epochs []EpochStatus
 		errors []string
@@ -98,11 +101,10 @@ func (s *stats) fill(out *Status) {
 	defer s.mu.Unlock()
 	out.Epochs = slices.Clone(s.mu.epochs)
 	out.Errors = append([]string{}, s.mu.errors...)
-	out.Hits, out.Loads = s.strayHits.Load(), s.strayLoads.Load()
 	for _, e := range s.mu.epochs {
 		out.Hits += e.Hits
 		out.Loads += e.Loads
 		out.StallSeconds += e.StallSeconds
 	}
-	out.Strays, out.BytesServed = s.strays.Load(), s.served.Load()
+	out.Strays, out.StrayReads, out.BytesServed = s.strays.Load(), s.strayReads.Load(), s.served.Load()
 }

@@ -43,9 +43,9 @@ type step struct {
 	loads  []h5backend.Request
 	loadOf []*batchFile // the file that loads[i] fills
 	hits   []placed
-	leaves []uint32 // samples that leave the buffer after the step
-	enters []placed // samples that enter it
-	loaded chan struct{}
+	leaves []uint32      // samples that leave the buffer after the step
+	enters []placed      // samples that enter it
+	read   chan struct{} // closed when the loads have been read, or have failed
 }
 
 // placed is a sample and where it stands: row of a local rank's batch.
@@ -102,6 +102,17 @@ func (s *step) addLoad(p placed) {
 		s.loads = append(s.loads, h5backend.Request{Field: field, Sample: p.sample, Dst: f.row(p.row)})
 		s.loadOf = append(s.loadOf, f)
 	}
+}
+
+// loaded is how many samples came from storage.
+func (s *step) loaded() int {
+	good, fields := 0, len(s.files[0])
+	for _, r := range s.loads {
+		if r.Err == nil {
+			good++
+		}
+	}
+	return good / fields
 }
 
 // bitset is a set of samples.

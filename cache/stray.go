@@ -27,7 +27,9 @@ func (h *Handle) readStray(ctx context.Context, dst []byte, off int64) (int, err
 			missing = append(missing, part)
 		}
 	}
-	h.c.stats.strayHits.Add(int64(len(parts) - len(missing)))
+	if h.c.cfg.Fields[h.id.Field].Bytes > largeValue {
+		return n, h.readLarge(ctx, missing)
+	}
 	return n, h.c.readMissing(ctx, missing, h.id.Field)
 }
 
@@ -52,7 +54,7 @@ func (c *Cache) copyKnown(p strayPart, field int) bool {
 // memory at a time, and offers them to ristretto, which may drop them.
 func (c *Cache) readMissing(ctx context.Context, parts []strayPart, field int) error {
 	size := c.cfg.Fields[field].Bytes
-	together := max(1, int(c.strayBytes)/4/size)
+	together := max(1, int(c.strays.transient)/4/size)
 	for len(parts) > 0 {
 		now := parts[:min(together, len(parts))]
 		parts = parts[len(now):]
@@ -65,23 +67,23 @@ func (c *Cache) readMissing(ctx context.Context, parts []strayPart, field int) e
 
 func (c *Cache) readNow(ctx context.Context, parts []strayPart, field int) error {
 	size := c.cfg.Fields[field].Bytes
-	weight := min(int64(len(parts)*size), c.strayBytes)
-	if err := c.foreground.Acquire(ctx, weight); err != nil {
+	done, err := c.strays.take(ctx, int64(len(parts)*size))
+	if err != nil {
 		return err
 	}
-	defer c.foreground.Release(weight)
+	defer done()
 	reads := make([]h5backend.Request, len(parts))
 	for i, p := range parts {
 		reads[i] = h5backend.Request{Field: field, Sample: p.sample, Dst: make([]byte, size)}
 	}
 	c.cfg.Now.Read(ctx, reads)
-	c.stats.strayLoads.Add(int64(len(parts)))
+	c.stats.strayReads.Add(int64(len(parts)))
 	for i, r := range reads {
 		if r.Err != nil {
 			return r.Err
 		}
 		copy(parts[i].dst, r.Dst[parts[i].from:])
-		c.recent.Set(c.strayKey(r.Sample, field), r.Dst, int64(size))
+		c.recent.Set(c.strayKey(r.Sample, field), r.Dst, int64(size+recentOverhead))
 	}
 	return nil
 }

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// grace is how long a reader that has run ahead of the window stands still for
-// a slower rank, while nothing moves at all, before that rank counts as idle. It
-// is long beside a step and short beside a person's patience.
+// grace is how long the window may stand still for want of memory, that is, of
+// ranks that read on, before the ranks that hold it count as idle. It is long
+// beside a step and short beside a person's patience.
 const grace = 2 * time.Second
 
 var errClosed = errors.New("the mount is ending")
@@ -30,6 +30,7 @@ type window struct {
 		lo, hi  int
 		entries map[int]*step
 		ranks   []rankPlace
+		starved time.Time     // since when the pipeline waits for memory; zero: it does not
 		changed chan struct{} // closed and replaced when any of this moves
 		err     error         // why nothing more will come
 	}
@@ -69,29 +70,31 @@ func (w *window) open(ctx context.Context, g, rank, field int) (*batchFile, erro
 }
 
 // find takes a reference to the batch file once its step is in the window. A
-// reader ahead of the window waits while the others may still catch up.
+// reader ahead of the window waits: for the pipeline if that is at work, for
+// slower ranks until the window has stood still for the grace. The time is the
+// window's, so that a reader who is interrupted again and again is not kept.
 func (w *window) find(ctx context.Context, g, rank, field int) (*batchFile, error) {
-	patience := time.NewTimer(grace)
-	defer patience.Stop()
-	for forgiven := false; ; {
+	for {
 		w.mu.Lock()
 		f, wait := w.takeLocked(g, rank, field)
-		changed, err := w.mu.changed, w.mu.err
+		changed, starved, err := w.mu.changed, w.mu.starved, w.mu.err
 		w.mu.Unlock()
 		if f != nil || !wait || err != nil {
 			return f, err
 		}
-		select {
-		case <-changed:
-			patience.Reset(grace)
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-patience.C:
-			if forgiven || !w.idle(rank) {
+		var patience <-chan time.Time
+		if !starved.IsZero() {
+			left := time.Until(starved.Add(grace))
+			if left <= 0 && !w.idle(rank) {
 				return nil, nil
 			}
-			forgiven = true
-			patience.Reset(grace)
+			patience = time.After(left)
+		}
+		select {
+		case <-changed:
+		case <-patience:
+		case <-ctx.Done():
+			return nil, ctx.Err()
 		}
 	}
 }
@@ -111,6 +114,22 @@ func (w *window) takeLocked(g, rank, field int) (f *batchFile, wait bool) {
 	}
 	w.strayLocked(place, g)
 	return nil, false
+}
+
+// starving notes that the pipeline waits for memory; fed, that it has got some.
+func (w *window) starving() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.mu.starved.IsZero() {
+		w.mu.starved = time.Now()
+		w.moveLocked()
+	}
+}
+
+func (w *window) fed() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.mu.starved = time.Time{}
 }
 
 // add puts a started step at the window's end.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log"
 	"log/slog"
+	"os"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
@@ -31,8 +32,8 @@ func (f *FS) Mount(dir string, o MountOptions) (*Mounted, error) {
 		Options: append([]string{"ro", "default_permissions"}, o.Options...),
 		FsName:  o.Source,
 		Name:    "solarfs",
-		// Root needs no helper program.
-		DirectMount: true,
+		// Root needs no helper program, whose complaint would hide the kernel's.
+		DirectMountStrict: os.Geteuid() == 0,
 		// One request carries up to 1 MiB, the most the kernel sends.
 		MaxWrite:      1 << 20,
 		MaxBackground: 64,

@@ -1,11 +1,24 @@
 #include "libhdf5.h"
 #include <stdio.h>
 #include <stdlib.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <string.h>
 
 // A thread-safe libhdf5 keeps the error stack and the switch for printing it per
 // thread, so every entry turns it off, and the text is taken before the next call clears it.
 static __thread char failure[1024];
+
+// sf_tame_malloc makes glibc give large buffers back to the system at once and keep
+// one arena: libhdf5 frees chunk buffers on whatever thread it runs, and what each thread's
+// arena holds on to is memory that no limit knows of.
+void sf_tame_malloc(void) {
+#ifdef __GLIBC__
+	mallopt(M_ARENA_MAX, 1);
+	mallopt(M_MMAP_THRESHOLD, 256 << 10);
+#endif
+}
 
 void sf_quiet(void) { H5Eset_auto2(H5E_DEFAULT, NULL, NULL); }
 

@@ -24,7 +24,7 @@ import (
 // queueing inside C, where each would hold an OS thread.
 var lib struct {
 	sync.Mutex
-	lockingOff sync.Once
+	prepared sync.Once
 }
 
 // inLib runs f with libhdf5 to itself and on one OS thread: the error stack and the
@@ -34,8 +34,11 @@ func inLib(f func() error) error {
 	defer lib.Unlock()
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	// A lock would fail on many network file systems, and keep writers out. A changed file is found by its stat.
-	lib.lockingOff.Do(func() { os.Setenv("HDF5_USE_FILE_LOCKING", "FALSE") })
+	lib.prepared.Do(func() {
+		// A lock would fail on many network file systems, and keep writers out. A changed file is found by its stat.
+		os.Setenv("HDF5_USE_FILE_LOCKING", "FALSE")
+		C.sf_tame_malloc()
+	})
 	C.sf_quiet()
 	return f()
 }

@@ -48,6 +48,7 @@ typedef struct {
 	size_t n, cap;
 } sf_links;
 
+void sf_tame_malloc(void);
 void sf_quiet(void);
 void sf_error(char *text, size_t cap);
 int sf_list(hid_t group, sf_links *out);

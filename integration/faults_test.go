@@ -68,7 +68,7 @@ func TestCorruptChunk(t *testing.T) {
 		if len(bad) != 7 {
 			t.Fatalf("spoil.py: %s%s", spoiled.stdout, spoiled.stderr)
 		}
-		m := newMount(t, append([]string{"--data", data, "--epochs", "3", "--batch-size", "4", "--buffer", "5KB", "--window", "10KB"}, options...)...)
+		m := newMount(t, append([]string{"--data", data, "--epochs", "3", "--batch-size", "4", "--buffer", "5KB", "--window", "72KiB"}, options...)...)
 		for name, b := range readField(t, m, "x") {
 			needsIt := slices.ContainsFunc(b.samples, func(s int) bool { return slices.Contains(bad, s) })
 			if want := map[bool]string{true: "EIO", false: "ok"}[needsIt]; b.result != want {
@@ -93,7 +93,7 @@ func TestCorruptChunk(t *testing.T) {
 // ESTALE; no file mixes old and new.
 func TestChangedSource(t *testing.T) {
 	data := makeData(t, "contiguous", 2000, 1)[0]
-	m := newMount(t, "--data", data, "--epochs", "2", "--batch-size", "4", "--buffer", "0B", "--window", "10KB")
+	m := newMount(t, "--data", data, "--epochs", "2", "--batch-size", "4", "--buffer", "0B", "--window", "120KiB")
 	later := time.Now().Add(time.Hour)
 	if err := os.Chtimes(data, later, later); err != nil {
 		t.Fatal(err)
@@ -122,7 +122,7 @@ func TestBatchFilesAreUsedAgain(t *testing.T) {
 	}{{"passthrough", nil}, {"direct", []string{"-o", "direct_io"}}} {
 		t.Run(c.serving, func(t *testing.T) {
 			data := makeData(t, "contiguous", 2000, 1)[0]
-			m := newMount(t, append([]string{"--data", data, "--epochs", "2", "--batch-size", "4", "--buffer", "20KB", "--window", "10KB"}, c.options...)...)
+			m := newMount(t, append([]string{"--data", data, "--epochs", "2", "--batch-size", "4", "--buffer", "20KB", "--window", "240KiB"}, c.options...)...)
 			for name, b := range readField(t, m, "x") {
 				if b.result != "ok" {
 					t.Errorf("batch %s: %s", name, b.result)

@@ -34,7 +34,7 @@ func (s spec) job(t *testing.T) (plan planned, mounts []*mount, files []string) 
 	planFile := t.TempDir() + "/plan"
 	args := []string{"plan", "--json", "--verify", "-o", planFile, "--nodes", fmt.Sprint(s.nodes), "--ranks-per-node", fmt.Sprint(s.ranksPerNode),
 		"--batch-size", fmt.Sprint(s.batchSize), "--epochs", fmt.Sprint(s.epochs), "--seed", fmt.Sprint(s.seed),
-		"--buffer", fmt.Sprintf("%dB", perNode*sampleBytes), "--window", fmt.Sprintf("%dB", 20*s.ranksPerNode*(3*128+s.batchSize*sampleBytes))}
+		"--buffer", fmt.Sprintf("%dB", perNode*sampleBytes), "--window", fmt.Sprintf("%dB", 20*s.ranksPerNode*(3*4096+s.batchSize*sampleBytes))}
 	if s.order != "" {
 		args = append(args, "--order", s.order)
 	}
