@@ -6,6 +6,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // choice is a field as the user, or the default rule, names it.
@@ -35,30 +37,45 @@ func parseField(arg string, exists func(path string) bool) (choice, error) {
 		return choice{path: clean(arg)}, nil
 	}
 	c := choice{clean(arg[:i]), arg[i+1:]}
-	if c.alias == "" || strings.ContainsAny(c.alias, "/\x00") {
-		return c, inputf("field %s: the alias %q must not be empty or contain '/'", c.path, c.alias)
+	if c.alias == "" {
+		return c, inputf("field %s: the alias is empty; write --field %s=NAME", c.path, c.path)
 	}
 	return c, nil
 }
 
+// LeftOut is a dataset that the default rule leaves out, and why.
+type LeftOut struct {
+	Path string `json:"path"`
+	Why  string `json:"why"`
+}
+
 // chooseLongest is the default rule: every readable dataset whose axis 0 is the longest.
-func chooseLongest(entries []entry) ([]choice, error) {
+func chooseLongest(entries []entry) (out []choice, left []LeftOut, err error) {
 	longest := -1
 	for _, e := range entries {
 		if e.part != nil {
 			longest = max(longest, e.part.rows)
 		}
 	}
-	var out []choice
 	for _, e := range entries {
-		if e.part != nil && e.part.rows == longest && e.same == "" {
+		why := ""
+		switch {
+		case e.part == nil:
+			why = e.reason.Error()
+		case e.part.rows != longest:
+			why = fmt.Sprintf("%d samples of %d", e.part.rows, longest)
+		case e.same != "":
+			why = "the same dataset as " + e.same
+		default:
 			out = append(out, choice{path: e.path})
+			continue
 		}
+		left = append(left, LeftOut{e.path, why})
 	}
 	if len(out) == 0 {
-		return nil, errors.New(refusals(entries))
+		return nil, nil, errors.New(refusals(entries))
 	}
-	return out, nil
+	return out, left, nil
 }
 
 // refusals says why no dataset can be a field.
@@ -108,6 +125,9 @@ func fieldNames(chosen []choice) ([]string, error) {
 		if c.alias == "" && short[name] > 1 {
 			name = strings.ReplaceAll(c.path, "/", ".")
 		}
+		if err := checkName(c.path, name); err != nil {
+			return nil, err
+		}
 		if other, ok := seen[name]; ok {
 			return nil, inputf("fields %s and %s would both be called %s: give one an alias, --field %s=NAME", other, c.path, name, c.path)
 		}
@@ -115,6 +135,14 @@ func fieldNames(chosen []choice) ([]string, error) {
 		names = append(names, name)
 	}
 	return names, nil
+}
+
+// checkName refuses what cannot stand in a batch file's name or in a plan file.
+func checkName(path, name string) error {
+	if len(name) > 200 || !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return r == '/' || unicode.IsControl(r) }) {
+		return inputf("field %q: the name %q must be UTF-8 of 1 to 200 bytes without '/' and control characters; give an alias, --field PATH=NAME", path, name)
+	}
+	return nil
 }
 
 func nameOf(c choice) string {

@@ -17,6 +17,9 @@ type Dataset struct {
 	Field   bool     `json:"field"`          // can be a field
 	Read    string   `json:"read,omitempty"` // direct, decode or h5dread
 	Why     string   `json:"why,omitempty"`  // why it cannot be a field, or is not read directly
+
+	Name    string `json:"name,omitempty"`     // of the field that it is by the default rule
+	LeftOut string `json:"left_out,omitempty"` // why it is none by the default rule
 }
 
 // Describe lists all datasets of a file and how each would be read.
@@ -38,8 +41,11 @@ func Describe(file string) (out []Dataset, err error) {
 		}
 		defer lib.Close()
 		entries, err := catalogue(src, lib)
+		names, left := defaultNames(entries)
 		for _, e := range entries {
-			out = append(out, f.describe(lib, e))
+			d := f.describe(lib, e)
+			d.Name, d.LeftOut = names[e.path], left[e.path]
+			out = append(out, d)
 		}
 		return err
 	})
@@ -47,6 +53,27 @@ func Describe(file string) (out []Dataset, err error) {
 		return nil, inputIn(path, err)
 	}
 	return out, nil
+}
+
+// defaultNames gives by path what the default rule takes, and why it leaves the rest out.
+func defaultNames(entries []entry) (names, left map[string]string) {
+	names, left = map[string]string{}, map[string]string{}
+	chosen, others, err := chooseLongest(entries)
+	if err != nil {
+		return names, left // each entry has its reason
+	}
+	called, err := fieldNames(chosen)
+	for i, c := range chosen {
+		if err != nil {
+			left[c.path] = err.Error()
+			continue
+		}
+		names[c.path] = called[i]
+	}
+	for _, o := range others {
+		left[o.Path] = o.Why
+	}
+	return names, left
 }
 
 // describe must run inLib.

@@ -51,6 +51,35 @@ func TestFieldNames(t *testing.T) {
 	}
 }
 
+// What the default rule leaves out is listed with the reason, by Open and by Describe alike.
+func TestLeftOut(t *testing.T) {
+	file := h5py(t, filepath.Join(t.TempDir(), "f.h5"), "f['g/x']=np.zeros((4,2)); f['y']=f['g/x']; f['short']=np.zeros(3); f['flag']=np.zeros(4,bool)")
+	var got []string
+	for _, l := range mustOpen(t, []string{file}).LeftOut() {
+		got = append(got, l.Path+": "+l.Why)
+	}
+	if len(got) != 3 || !strings.Contains(got[0], "flag: type enum (h5py's bool)") || got[1] != "short: 3 samples of 4" || got[2] != "y: the same dataset as g/x" {
+		t.Errorf("left out: %q", got)
+	}
+	if left := mustOpen(t, []string{file}, "g/x").LeftOut(); len(left) != 0 {
+		t.Errorf("left out though fields are named: %v", left)
+	}
+	all, err := Describe(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, d := range all {
+		names = append(names, d.Path+"="+d.Name)
+		if (d.Name == "") == (d.LeftOut == "") {
+			t.Errorf("%s: name %q, left out %q", d.Path, d.Name, d.LeftOut)
+		}
+	}
+	if want := []string{"flag=", "g/x=x", "short=", "y="}; !slices.Equal(names, want) {
+		t.Errorf("names %v, want %v", names, want)
+	}
+}
+
 func TestDTypesAreNative(t *testing.T) {
 	dir, _ := makeFiles(t)
 	s := mustOpen(t, []string{filepath.Join(dir, "plain.h5")}, "g/f4be", "g/u1le", "g/f2le", "g/i8be")

@@ -37,7 +37,7 @@ func open(files []string, fields []string, wrap func(storage) storage) (set *Set
 		src.data = wrap(src.data)
 		f := &fileParts{src: src}
 		s.files = append(s.files, f)
-		if err := inLib(func() error { return f.open(&chosen, fields, i) }); err != nil {
+		if err := inLib(func() error { return f.open(&chosen, &s.left, fields, i) }); err != nil {
 			return nil, err
 		}
 		if err := src.check(); err != nil {
@@ -48,14 +48,14 @@ func open(files []string, fields []string, wrap func(storage) storage) (set *Set
 }
 
 // open finds the file's part of every field; in the first file it chooses the fields, too. It must run inLib.
-func (f *fileParts) open(chosen *[]choice, args []string, index int) error {
+func (f *fileParts) open(chosen *[]choice, left *[]LeftOut, args []string, index int) error {
 	lib, err := openLib(f.src.path)
 	if err != nil {
 		return err
 	}
 	f.lib = lib // the caller closes it where this fails
 	if index == 0 {
-		if *chosen, err = f.choose(lib, args); err != nil {
+		if *chosen, *left, err = f.choose(lib, args); err != nil {
 			return inputIn(f.src.path, err)
 		}
 	}
@@ -77,13 +77,14 @@ func (f *fileParts) open(chosen *[]choice, args []string, index int) error {
 	return lib.Close()
 }
 
-func (f *fileParts) choose(lib *libFile, args []string) ([]choice, error) {
+func (f *fileParts) choose(lib *libFile, args []string) ([]choice, []LeftOut, error) {
 	if len(args) > 0 {
-		return chooseNamed(args, lib.has)
+		chosen, err := chooseNamed(args, lib.has)
+		return chosen, nil, err
 	}
 	entries, err := catalogue(f.src, lib)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	return chooseLongest(entries)
 }

@@ -3,6 +3,7 @@ package h5backend
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -38,6 +39,8 @@ func TestRefusals(t *testing.T) {
 		{"same alias", "f['x']=np.zeros(4); f['y']=np.zeros(4)", []string{"x=a", "y=a"}, []string{"both be called a"}},
 		{"no alias", "f['x']=np.zeros(4)", []string{"x="}, []string{"field x", "alias"}},
 		{"alias", "f['x']=np.zeros(4)", []string{"x=a/b"}, []string{"alias"}},
+		{"long alias", "f['x']=np.zeros(4)", []string{"x=" + strings.Repeat("a", 201)}, []string{"200 bytes", "alias"}},
+		{"control character", "f['x\\ny']=np.zeros(4)", nil, []string{`field "x\ny"`, "control characters"}},
 		{"lzf", "f.create_dataset('x',data=np.zeros((64,8)),chunks=(8,8),compression='lzf')", []string{"x"}, []string{"filter 32000", "HDF5_PLUGIN_PATH"}},
 		{"external raw", "f.create_dataset('x',(4,),'i4',external=[(file+'.raw',0,16)])", []string{"x"}, []string{"external raw"}},
 		{"virtual", "l=h5py.VirtualLayout((4,),'i4'); l[:]=h5py.VirtualSource('o.h5','d',(4,)); f.create_virtual_dataset('x',l)", []string{"x"}, []string{"virtual"}},

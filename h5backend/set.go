@@ -17,15 +17,16 @@ type Field struct {
 
 // FileInfo is what a plan stores to recognise a file.
 type FileInfo struct {
-	Path    string // absolute
-	Size    int64
-	ModTime int64 // UnixNano
-	Samples int
+	Path    string `json:"path"` // absolute
+	Size    int64  `json:"size"`
+	ModTime int64  `json:"mod_time"` // UnixNano
+	Samples int    `json:"samples"`
 }
 
 // Set is the samples of all files. All methods but Close may run at once; it is immutable but for its counters.
 type Set struct {
 	fields []Field
+	left   []LeftOut
 	files  []*fileParts
 	first  []int // files[i] begins with this sample
 	total  int
@@ -42,6 +43,9 @@ type fileParts struct {
 
 // Fields gives the fields in the order in which a Request counts them.
 func (s *Set) Fields() []Field { return slices.Clone(s.fields) }
+
+// LeftOut lists the first file's datasets that the default rule did not take; none where fields were named.
+func (s *Set) LeftOut() []LeftOut { return slices.Clone(s.left) }
 
 // Samples is how many samples all files have together.
 func (s *Set) Samples() int { return s.total }

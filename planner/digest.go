@@ -3,6 +3,8 @@ package planner
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
+	"fmt"
 	"hash"
 )
 
@@ -43,11 +45,15 @@ func flush(h hash.Hash, buf []byte) []byte {
 	return buf[:0]
 }
 
-// digestOfAll is the SHA-256 of the epochs' digests, one after the other.
-func digestOfAll(epochs [][32]byte) [32]byte {
+// DigestOf is the digest of a whole plan: the SHA-256 of its epochs' digests, one after the other, all in hex.
+func DigestOf(epochs []string) (string, error) {
 	h := sha256.New()
-	for _, e := range epochs {
-		h.Write(e[:])
+	for i, text := range epochs {
+		sum, err := hex.DecodeString(text)
+		if err != nil || len(sum) != sha256.Size {
+			return "", fmt.Errorf("the digest %.80q of epoch %d is not %d bytes in hex", text, i, sha256.Size)
+		}
+		h.Write(sum)
 	}
-	return [32]byte(h.Sum(nil))
+	return hex.EncodeToString(h.Sum(nil)), nil
 }

@@ -99,3 +99,18 @@ func TestReportJSON(t *testing.T) {
 		t.Errorf("%+v", report)
 	}
 }
+
+func TestDigestOf(t *testing.T) {
+	r, err := MakeReport(Spec{Samples: 50, Nodes: 2, RanksPerNode: 1, BatchSize: 4, Epochs: 3, Order: OrderTorch}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := DigestOf(r.Digests); err != nil || got != r.Digest {
+		t.Errorf("%q, %v; want %q", got, err, r.Digest)
+	}
+	for _, bad := range []string{"", "00", "xy", r.Digest + "00"} {
+		if got, err := DigestOf([]string{bad}); err == nil {
+			t.Errorf("%q: %q", bad, got)
+		}
+	}
+}

@@ -21,20 +21,21 @@ const (
 	maxSamples = math.MaxUint32
 	maxGlobal  = 1 << 40
 	maxRanks   = 1 << 24
+	maxEpochs  = 100_000 // a plan file holds a digest of each
 )
 
 // Spec is all that a plan depends on.
 type Spec struct {
-	Samples       int // N, 1 .. 4294967295
-	Nodes         int
-	RanksPerNode  int
-	BatchSize     int // samples per rank and step
-	Epochs        int
-	Seed          int64
-	Order         string // OrderTorch or OrderSequential
-	DropLast      bool   // as DistributedSampler(drop_last=True) and DataLoader(drop_last=True)
-	BufferSamples int    // per node: how many samples one node's buffer holds
-	ChunkSamples  []int  // per field: samples per storage chunk (1 where contiguous); only counts storage reads
+	Samples       int    `json:"samples"` // N, 1 .. 4294967295
+	Nodes         int    `json:"nodes"`
+	RanksPerNode  int    `json:"ranks_per_node"`
+	BatchSize     int    `json:"batch_size"` // samples per rank and step
+	Epochs        int    `json:"epochs"`     // 1 .. 100000
+	Seed          int64  `json:"seed"`
+	Order         string `json:"order"`          // OrderTorch or OrderSequential
+	DropLast      bool   `json:"drop_last"`      // as DistributedSampler(drop_last=True) and DataLoader(drop_last=True)
+	BufferSamples int    `json:"buffer_samples"` // per node: how many samples one node's buffer holds
+	ChunkSamples  []int  `json:"chunk_samples"`  // per field: samples per storage chunk (1 where contiguous); only counts storage reads
 }
 
 // Validate returns an error that says what is wrong and how to mend it.
@@ -48,7 +49,7 @@ func (s Spec) Validate() error {
 		{"nodes", s.Nodes, 1, balance.MaxNodes},
 		{"ranks per node", s.RanksPerNode, 1, maxRanks},
 		{"batch size", s.BatchSize, 1, maxSamples},
-		{"epochs", s.Epochs, 1, math.MaxInt32},
+		{"epochs", s.Epochs, 1, maxEpochs},
 		{"buffer samples", s.BufferSamples, 0, math.MaxInt},
 	} {
 		if f.val < f.low || f.val > f.top {

@@ -21,6 +21,7 @@ func TestValidate(t *testing.T) {
 		{func(s *Spec) { s.RanksPerNode = -1 }, "ranks per node is -1"},
 		{func(s *Spec) { s.BatchSize = 0 }, "batch size is 0"},
 		{func(s *Spec) { s.Epochs = 0 }, "epochs is 0"},
+		{func(s *Spec) { s.Epochs = 100_001 }, "from 1 to 100000"},
 		{func(s *Spec) { s.BufferSamples = -5 }, "buffer samples is -5"},
 		{func(s *Spec) { s.Nodes, s.RanksPerNode = 60000, 1000 }, "give fewer"},
 		{func(s *Spec) { s.BatchSize, s.Nodes = math.MaxUint32, 60000 }, "give a smaller one"},

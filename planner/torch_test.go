@@ -13,14 +13,14 @@ const torchBatches = `
 import json, sys
 from torch.utils.data import BatchSampler, DistributedSampler
 def batches(s):
-    ranks = s["Nodes"] * s["RanksPerNode"]
-    for epoch in range(s["Epochs"]):
+    ranks = s["nodes"] * s["ranks_per_node"]
+    for epoch in range(s["epochs"]):
         of_ranks = []
         for rank in range(ranks):
-            sampler = DistributedSampler(range(s["Samples"]), num_replicas=ranks, rank=rank, seed=s["Seed"],
-                                         shuffle=s["Order"] == "torch", drop_last=s["DropLast"])
+            sampler = DistributedSampler(range(s["samples"]), num_replicas=ranks, rank=rank, seed=s["seed"],
+                                         shuffle=s["order"] == "torch", drop_last=s["drop_last"])
             sampler.set_epoch(epoch)
-            of_ranks.append(list(BatchSampler(sampler, s["BatchSize"], s["DropLast"])))
+            of_ranks.append(list(BatchSampler(sampler, s["batch_size"], s["drop_last"])))
         yield of_ranks
 json.dump([list(batches(s)) for s in json.load(sys.stdin)], sys.stdout)
 `

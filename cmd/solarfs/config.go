@@ -10,7 +10,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Every flag can also stand in the environment, as SOLARFS_<FLAG>.
+// Every flag but -o, which means one thing to plan and another to mount, can
+// also stand in the environment, as SOLARFS_<FLAG>, and in a YAML file.
 func env(flag string) []string {
 	return []string{"SOLARFS_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))}
 }
@@ -44,14 +45,16 @@ func fromConfig(c *cli.Context) error {
 	return nil
 }
 
+// setFlag sets a flag of this command. Flags of other commands are passed over,
+// so that one file serves plan, mount and status.
 func setFlag(c *cli.Context, name string, value any) error {
-	known := slices.ContainsFunc(c.Command.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), name) })
-	if !known || name == "config" {
-		return fmt.Errorf("%q is not a flag of solarfs %s", name, c.Command.Name)
+	if name == "config" || name == "o" || !slices.ContainsFunc(c.App.Commands, func(cmd *cli.Command) bool { return hasFlag(cmd, name) }) {
+		return fmt.Errorf("%q is no flag that can stand in a file; see solarfs %s --help", name, c.Command.Name)
 	}
-	if c.IsSet(name) {
+	if c.IsSet(name) || !hasFlag(c.Command, name) {
 		return nil
 	}
+	c.App.Metadata[name] = name + " in " + c.String("config")
 	values, ok := value.([]any)
 	if !ok {
 		values = []any{value}
@@ -62,6 +65,27 @@ func setFlag(c *cli.Context, name string, value any) error {
 		}
 	}
 	return nil
+}
+
+func hasFlag(cmd *cli.Command, name string) bool {
+	return slices.ContainsFunc(cmd.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), name) })
+}
+
+// commandLine is the key of the program's arguments in App.Metadata; the flags
+// that were set from a file stand there, too, each with where it is from.
+const commandLine = "command line"
+
+// source says, for a message, where a flag that is set got its value.
+func source(c *cli.Context, flag string) string {
+	if from, ok := c.App.Metadata[flag].(string); ok {
+		return from
+	}
+	for _, arg := range c.App.Metadata[commandLine].([]string) {
+		if name, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "="); name == flag && strings.HasPrefix(arg, "-") {
+			return "--" + flag
+		}
+	}
+	return env(flag)[0]
 }
 
 // misplacedFlag finds a flag behind the arguments, where it would be taken for

@@ -13,9 +13,11 @@ import (
 func TestConfigErrors(t *testing.T) {
 	for _, c := range []struct{ yaml, says string }{
 		{"epochs: [", "--config"},
-		{"epoch: 3", `"epoch" is not a flag of solarfs plan`},
+		{"epoch: 3", `"epoch" is no flag`},
 		{"epochs: many", "epochs"},
-		{"config: other.yaml", `"config" is not a flag`},
+		{"config: other.yaml", `"config" is no flag`},
+		{"o: direct_io", `"o" is no flag`},
+		{"log-file: mount's\nepochs: 0", "--data"},
 	} {
 		path := filepath.Join(t.TempDir(), "job.yaml")
 		if err := os.WriteFile(path, []byte(c.yaml), 0o644); err != nil {

@@ -39,12 +39,13 @@ func startDaemon(ctx context.Context, dir string, stderr io.Writer) error {
 	daemon.Stderr = stderr // until it is ready
 	daemon.ExtraFiles = []*os.File{write}
 	daemon.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	// Before the start: a daemon must not outlive a starter that is asked to end.
+	ctx, stop := untilSignal(ctx)
+	defer stop()
 	if err := daemon.Start(); err != nil {
 		return fmt.Errorf("start the daemon: %w", err)
 	}
 	write.Close()
-	ctx, stop := untilSignal(ctx)
-	defer stop()
 	defer context.AfterFunc(ctx, func() { daemon.Process.Signal(syscall.SIGTERM) })()
 	if word, _ := io.ReadAll(read); len(word) == 0 {
 		return daemonFailed(daemon.Wait())
@@ -59,21 +60,28 @@ func startDaemon(ctx context.Context, dir string, stderr io.Writer) error {
 func daemonFailed(err error) error {
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() > 0 {
-		return coded{errors.New("nothing is mounted"), exit.ExitCode()}
+		return coded{errSaid, exit.ExitCode()}
 	}
-	return fmt.Errorf("the daemon ended before the mount was there: %v", err)
+	if err == nil {
+		err = errors.New("it was asked to end")
+	}
+	return fmt.Errorf("the daemon ended before the mount was there: %w", err)
 }
 
 // reportReady ends the starter's wait and lets go of everything that is the
-// starter's: its streams and its working directory.
-func reportReady() error {
+// starter's: its streams and its working directory. What a panic or a crash in
+// libhdf5 prints goes to the log file, if there is one.
+func reportReady(logFile *os.File) error {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}
 	defer null.Close()
-	for fd := range 3 {
-		if err := unix.Dup3(int(null.Fd()), fd, 0); err != nil {
+	if logFile == nil {
+		logFile = null
+	}
+	for fd, to := range []*os.File{null, logFile, logFile} {
+		if err := unix.Dup3(int(to.Fd()), fd, 0); err != nil {
 			return fmt.Errorf("let go of the terminal: %w", err)
 		}
 	}

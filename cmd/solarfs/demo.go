@@ -40,7 +40,7 @@ func demoCommand() *cli.Command {
 		Flags: []cli.Flag{
 			configFlag(),
 			&cli.StringFlag{Name: "dir", Usage: "work in `DIR` and leave the data there (default: a temporary directory, removed at the end)", EnvVars: env("dir")},
-			&cli.IntFlag{Name: "samples", Value: demoSamples, Usage: "`N`umber of samples in the data that are made", EnvVars: env("samples")},
+			&cli.IntFlag{Name: "samples", Value: demoSamples, Usage: "number of samples in the data that are made, `N`", EnvVars: env("samples")},
 		},
 		Action: demoAction,
 	}

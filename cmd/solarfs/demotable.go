@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
-
-	"github.com/dustin/go-humanize"
 )
 
 // printDemo prints the demo's one table, per epoch, with what was measured.
@@ -17,23 +15,25 @@ func printDemo(w io.Writer, plan *planDoc, nodes []nodeResult, ours, theirs trai
 	fmt.Fprintf(w, "\n%d samples, %d nodes x %d ranks x batch %d; each node keeps %d samples; batches served by %s\n\n",
 		plan.Samples, plan.Nodes, plan.Ranks/plan.Nodes, plan.BatchSize, plan.BufferSamples, nodes[0].status.Serving)
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "epoch\tloads\tbound\thit rate\tstall s per rank\tsamples/s\tDataLoader samples/s\t")
+	fmt.Fprintln(t, "epoch\tloads\tbound\thit rate\twaited s per rank\tsamples/s\tDataLoader samples/s\t")
 	for e := range ours.Epochs {
 		var hits, loads int64
-		var stall float64
+		var waited float64
 		for _, n := range nodes {
 			row := n.status.Epochs[e]
-			hits, loads, stall = hits+row.Hits, loads+row.Loads, stall+row.StallSeconds
+			hits, loads, waited = hits+row.Hits, loads+row.Loads, waited+row.StallSeconds
 		}
 		fmt.Fprintf(t, "%d\t%d\t%d\t%.1f %%\t%.2f\t%.0f\t%.0f\t\n", e, loads, epochBound(plan, e), 100*float64(hits)/float64(hits+loads),
-			stall/float64(plan.Ranks), rate(ours, e), rate(theirs, e))
+			waited/float64(plan.Ranks), rate(ours, e), rate(theirs, e))
 	}
 	t.Flush()
+	fmt.Fprint(w, "\nbound: the least loads possible with these buffers; waited: for batches that were not made yet.\n"+
+		"The data are in the page cache, all ranks share this machine, and DataLoader has num_workers=0: compare loads, hits and losses, not speed.\n")
 	fmt.Fprintf(w, "\nlargest difference between the two loss curves: %.2g (losses from %.3f to %.3f)\n",
 		largestDifference(ours, theirs), firstLoss(ours), lastLoss(ours))
 	for _, n := range nodes {
-		fmt.Fprintf(w, "node %d: resident memory at most %s, --memory is %s\n", n.status.Node,
-			humanize.IBytes(uint64(n.resident)), humanize.IBytes(uint64(n.status.Memory.Limit)))
+		fmt.Fprintf(w, "node %d: resident memory at most %s; --memory is %s, up to 64 MiB for Go's runtime and kernel requests come on top\n",
+			n.status.Node, bytesText(n.resident), bytesText(n.status.Memory.Limit))
 	}
 }
 

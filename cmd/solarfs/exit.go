@@ -7,7 +7,7 @@ import (
 	"solarfs/h5backend"
 )
 
-// The exit codes, as the manual lists them.
+// The exit codes, as README lists them.
 const (
 	exitDone     = 0
 	exitFailed   = 1 // failed while running
@@ -15,6 +15,9 @@ const (
 	exitPoint    = 3 // mount point unusable
 	exitMismatch = 4 // plan and data disagree
 )
+
+// errSaid is the error of a command whose reason has been printed already.
+var errSaid = errors.New("")
 
 // coded is an error that knows the exit code it leads to.
 type coded struct {

@@ -58,16 +58,29 @@ func inspectAction(c *cli.Context) error {
 func printFile(w io.Writer, f fileDoc) {
 	fmt.Fprintln(w, f.File)
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(t, "  DATASET\tSHAPE\tTYPE\tLAYOUT\tCHUNK\tFILTERS\tREAD BY")
+	fmt.Fprintln(t, "  DATASET\tSHAPE\tTYPE\tLAYOUT\tCHUNK\tFILTERS\tREAD BY\tFIELD")
 	for _, d := range f.Datasets {
-		how := d.Read
-		if !d.Field {
-			how = "no field"
-		}
-		if d.Why != "" {
-			how += ": " + d.Why
-		}
-		fmt.Fprintf(t, "  %s\t%v\t%s\t%s\t%v\t%s\t%s\n", d.Path, d.Shape, d.DType, d.Layout, d.Chunk, strings.Join(d.Filters, "+"), how)
+		fmt.Fprintf(t, "  %s\t%v\t%s\t%s\t%v\t%s\t%s\t%s\n", d.Path, d.Shape, d.DType, d.Layout, d.Chunk, strings.Join(d.Filters, "+"), readText(d), fieldText(d))
 	}
 	t.Flush()
+}
+
+// readText is how a dataset is read, and why not directly.
+func readText(d h5backend.Dataset) string {
+	if d.Field && d.Why != "" {
+		return d.Read + " (" + d.Why + ")"
+	}
+	return d.Read
+}
+
+// fieldText is the name of the field that a dataset is without --field, or why
+// it is none.
+func fieldText(d h5backend.Dataset) string {
+	switch {
+	case d.Name != "" && d.Field:
+		return d.Name
+	case d.LeftOut != "":
+		return "none: " + d.LeftOut
+	}
+	return "none: " + d.Why
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
+	"golang.org/x/sys/unix"
 
 	"solarfs/h5backend"
 	"solarfs/planner"
@@ -16,18 +17,18 @@ import (
 func jobFlags() []cli.Flag {
 	return []cli.Flag{
 		configFlag(),
-		&cli.StringSliceFlag{Name: "data", Usage: "HDF5 file, directory or glob at `PATH`; repeatable, joined along axis 0", EnvVars: env("data")},
+		&cli.StringSliceFlag{Name: "data", Usage: "HDF5 file, directory or glob at `PATH`; repeatable. Files are joined along axis 0 in natural sort order of their paths, whatever order they are given in", EnvVars: env("data")},
 		&cli.StringSliceFlag{Name: "field", Usage: "dataset `NAME[=ALIAS]`; repeatable (default: every dataset as long as the longest)", EnvVars: env("field")},
-		&cli.IntFlag{Name: "epochs", Usage: "`N`umber of epochs", EnvVars: env("epochs")},
-		&cli.IntFlag{Name: "batch-size", Usage: "samples per rank and step, `N`", EnvVars: env("batch-size")},
-		&cli.IntFlag{Name: "nodes", Value: 1, Usage: "`N`umber of nodes", EnvVars: env("nodes")},
+		undefaulted{&cli.IntFlag{Name: "epochs", Usage: "number of epochs, `N`; required without a plan", EnvVars: env("epochs")}},
+		undefaulted{&cli.IntFlag{Name: "batch-size", Usage: "samples per rank and step, `N`; required without a plan", EnvVars: env("batch-size")}},
+		&cli.IntFlag{Name: "nodes", Value: 1, Usage: "number of nodes, `N`", EnvVars: env("nodes")},
 		&cli.IntFlag{Name: "ranks-per-node", Value: 1, Usage: "training processes on each node, `N`", EnvVars: env("ranks-per-node")},
 		&cli.Int64Flag{Name: "seed", Usage: "the script's `SEED`, as DistributedSampler(seed=SEED)", EnvVars: env("seed")},
-		&cli.StringFlag{Name: "order", Value: planner.OrderTorch, Usage: "torch (DistributedSampler's) or sequential", EnvVars: env("order")},
+		&cli.StringFlag{Name: "order", Value: planner.OrderTorch, Usage: "`ORDER` of the samples: torch (DistributedSampler's) or sequential", EnvVars: env("order")},
 		&cli.BoolFlag{Name: "drop-last", Usage: "as drop_last=True of DistributedSampler and DataLoader", EnvVars: env("drop-last")},
-		&cli.StringFlag{Name: "memory", Usage: "all that one node's mount may use, `SIZE` (default: half of what the process may use)", EnvVars: env("memory")},
-		&cli.StringFlag{Name: "buffer", Usage: "of it: samples kept between uses, `SIZE` (default: what the window leaves)", EnvVars: env("buffer")},
-		&cli.StringFlag{Name: "window", Usage: "of it: batches made ahead, `SIZE` (default: a quarter)", EnvVars: env("window")},
+		&cli.StringFlag{Name: "memory", Usage: "what one node's mount may use, `SIZE`; up to 64 MiB for Go's runtime and kernel requests come on top (default: half of what the machine that plans, or its cgroup, has)", EnvVars: env("memory")},
+		&cli.StringFlag{Name: "buffer", Usage: "of it for samples kept between uses, `SIZE` (default: what the window leaves)", EnvVars: env("buffer")},
+		&cli.StringFlag{Name: "window", Usage: "of it for batches made ahead, `SIZE` (default: a quarter)", EnvVars: env("window")},
 	}
 }
 
@@ -79,47 +80,32 @@ func (j *job) makePlan(c *cli.Context) error {
 		return err
 	}
 	j.plan = planDoc{
-		Report: report, Spec: spec, Memory: memory, FieldArgs: c.StringSlice("field"),
-		SampleBytes: sampleBytes(j.set), Fields: fieldDocs(j.set), Files: j.set.Files(),
+		Report: report, Spec: spec, Memory: memory, FieldArgs: append([]string{}, c.StringSlice("field")...),
+		SampleBytes: sampleBytes(j.set), Fields: fieldDocs(j.set), LeftOut: append([]h5backend.LeftOut{}, j.set.LeftOut()...), Files: j.set.Files(),
 		PlanSeconds: time.Since(began).Seconds(),
 	}
 	return nil
 }
 
-// planFlags are those of a job that a plan has settled; beside --plan they may
-// only repeat what it says.
-var settled = []string{"data", "field", "epochs", "batch-size", "seed", "order", "drop-last", "memory", "buffer", "window"}
+// checkTarget refuses a file that could not be written in the end, before the
+// work is done that it is for.
+func checkTarget(flag, path string) error {
+	if path == "" {
+		return nil
+	}
+	err := unix.Access(filepath.Dir(path), unix.W_OK|unix.X_OK)
+	if err == nil && isDir(path) {
+		err = unix.EISDIR
+	}
+	if err != nil {
+		return wrongUse("%s %s: it cannot be written there: %w", flag, path, err)
+	}
+	return nil
+}
 
-// openJob opens the plan file at path and its data, and refuses data that are
-// not those that were planned.
-func openJob(c *cli.Context, path string) (*job, error) {
-	for _, flag := range settled {
-		if c.IsSet(flag) {
-			return nil, wrongUse("--%s is settled by the plan %s; leave it out, or make another plan", flag, path)
-		}
-	}
-	doc, err := readPlan(path)
-	if err != nil {
-		return nil, err
-	}
-	for flag, planned := range map[string]int{"nodes": doc.Spec.Nodes, "ranks-per-node": doc.Spec.RanksPerNode} {
-		if c.IsSet(flag) && c.Int(flag) != planned {
-			return nil, mismatch("--%s is %d, but the plan %s is for %d; make a plan for the job as it is", flag, c.Int(flag), path, planned)
-		}
-	}
-	var files []string
-	for _, f := range doc.Files {
-		files = append(files, f.Path)
-	}
-	set, err := h5backend.Open(files, doc.FieldArgs)
-	if err != nil {
-		return nil, mismatch("the plan %s does not fit its data: %w", path, err)
-	}
-	if err := doc.fits(set); err != nil {
-		set.Close()
-		return nil, mismatch("the plan %s does not fit its data: %w; make the plan anew", path, err)
-	}
-	return &job{plan: *doc, set: set}, nil
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // absolute makes a path mean the same in a daemon, which works in /.

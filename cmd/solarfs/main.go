@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -34,11 +35,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		Commands: []*cli.Command{
 			mountCommand(), umountCommand(), planCommand(), inspectCommand(), statusCommand(), demoCommand(), versionCommand(),
 		},
-		HideVersion:    true,
-		Writer:         stdout,
-		ErrWriter:      stderr,
-		ExitErrHandler: func(*cli.Context, error) {},
-		OnUsageError:   usageError,
+		HideVersion: true,
+		// A comma is a character of paths like any other.
+		DisableSliceFlagSeparator: true,
+		Metadata:                  map[string]any{commandLine: args},
+		Writer:                    stdout,
+		ErrWriter:                 stderr,
+		ExitErrHandler:            func(*cli.Context, error) {},
+		OnUsageError:              usageError,
 		CommandNotFound: func(c *cli.Context, name string) {
 			fmt.Fprintf(stderr, "solarfs: there is no command %q; see solarfs --help\n", name)
 		},
@@ -58,7 +62,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err == nil {
 		return exitDone
 	}
-	fmt.Fprintf(stderr, "solarfs: %v\n", err)
+	if !errors.Is(err, errSaid) {
+		fmt.Fprintf(stderr, "solarfs: %v\n", err)
+	}
 	return exitCode(err)
 }
 

@@ -22,6 +22,9 @@ const (
 // and the buffers of kernel requests.
 const runtimeBytes = 40 << 20
 
+// maxSize is the largest size that makes sense; sums of a few do not overflow.
+const maxSize = 1 << 60
+
 // split is how one node's memory is divided, in bytes.
 type split struct {
 	Limit  int64 `json:"limit"`
@@ -33,31 +36,54 @@ type split struct {
 // splitFromFlags divides --memory: what a mount needs besides, then the window,
 // and the buffer gets the rest. --buffer and --window fix their part.
 func splitFromFlags(c *cli.Context, spec planner.Spec, set *h5backend.Set) (split, error) {
-	var s split
-	for flag, to := range map[string]*int64{"memory": &s.Limit, "buffer": &s.Buffer, "window": &s.Window} {
-		n, err := size(c, flag)
-		if err != nil {
-			return s, err
-		}
-		*to = n
+	if int64(spec.BatchSize)*int64(spec.RanksPerNode) > maxSize/sampleBytes(set) {
+		return split{}, wrongUse("a batch of every rank is more than %s; give a smaller --batch-size", bytesText(maxSize))
 	}
+	s, err := sizes(c)
+	if err != nil {
+		return s, err
+	}
+	s = s.capped(spec, set)
+	s.Stray = strayBytes(set)
 	if s.Limit < 0 {
 		s.Limit = available() / 2
 		if s.Buffer >= 0 && s.Window >= 0 {
-			s.Limit = s.Buffer + s.Window + strayBytes(set) + overhead(spec, set)
+			s.Limit = s.Buffer + s.Window + s.Stray + overhead(spec, set)
 		}
 	}
-	s.Stray = strayBytes(set)
 	return s.divide(spec, set)
+}
+
+// sizes reads --memory, --buffer and --window; -1 where one is not given.
+func sizes(c *cli.Context) (s split, err error) {
+	if s.Limit, err = size(c, "memory"); err != nil {
+		return s, err
+	}
+	if s.Buffer, err = size(c, "buffer"); err != nil {
+		return s, err
+	}
+	s.Window, err = size(c, "window")
+	return s, err
+}
+
+// capped takes from the fixed parts what no job of this size can use.
+func (s split) capped(spec planner.Spec, set *h5backend.Set) split {
+	s.Buffer = min(s.Buffer, int64(spec.Samples)*sampleBytes(set))
+	job := float64(cache.StepBytes(spec, set.Fields())) * float64(spec.Steps()) * float64(spec.Epochs)
+	if float64(s.Window) > job {
+		s.Window = int64(job)
+	}
+	return s
 }
 
 // divide fills in the parts that are not fixed (below zero).
 func (s split) divide(spec planner.Spec, set *h5backend.Set) (split, error) {
+	asked := s
 	step := cache.StepBytes(spec, set.Fields())
 	free := s.Limit - s.Stray - overhead(spec, set)
 	if s.Window < 0 {
 		// More than an epoch ahead helps nobody.
-		s.Window = min(max(free/4, 2*step), int64(spec.Steps())*step)
+		s.Window = min(max(free/4, 2*step), int64(spec.Steps())*step, free)
 		if s.Buffer >= 0 {
 			s.Window = min(free-s.Buffer, int64(spec.Steps())*step)
 		}
@@ -67,12 +93,33 @@ func (s split) divide(spec planner.Spec, set *h5backend.Set) (split, error) {
 		s.Buffer = min(max(free-s.Window, 0), int64(spec.Samples)*sampleBytes(set))
 	}
 	if s.Window < step || s.Buffer+s.Window > free {
-		least := max(s.Buffer, 0) + max(s.Window, step) + s.Stray + overhead(spec, set)
-		return s, wrongUse("memory of %s is too small: a batch of every rank is %s, and this job needs at least --memory %dB (or a smaller --batch-size, --buffer or --window)",
-			humanize.IBytes(uint64(s.Limit)), humanize.IBytes(uint64(step)), least)
+		return s, asked.tooLarge(step, s.Limit-free)
 	}
 	return s, nil
 }
+
+// tooLarge says which part does not fit, and what would. s is what the user
+// asked for, step the least window, besides what neither buffer nor window is.
+func (s split) tooLarge(step, besides int64) error {
+	if s.Window >= 0 && s.Window < step {
+		return wrongUse("--window %s is less than a batch of every rank; give at least --window %s, or a smaller --batch-size", bytesText(s.Window), leastText(step))
+	}
+	parts, least := fmt.Sprintf("--window %s", bytesText(s.Window)), besides+max(s.Buffer, 0)+max(s.Window, step)
+	switch {
+	case besides+step > s.Limit:
+		parts = fmt.Sprintf("a batch of every rank (%s)", bytesText(step))
+		least = besides + step
+	case s.Buffer >= 0 && s.Window >= 0:
+		parts = fmt.Sprintf("--buffer %s with --window %s", bytesText(s.Buffer), bytesText(s.Window))
+	case s.Buffer >= 0:
+		parts = fmt.Sprintf("--buffer %s with a batch of every rank (%s)", bytesText(s.Buffer), bytesText(step))
+	}
+	return wrongUse("%s and what a mount needs besides (%s) are more than the memory of %s; give less, or at least --memory %s",
+		parts, bytesText(besides), bytesText(s.Limit), leastText(least))
+}
+
+// leastText is a size in bytes and, for people, rounded up.
+func leastText(n int64) string { return fmt.Sprintf("%dB (%d MiB)", n, (n+1<<20-1)>>20) }
 
 // bufferSamples is how many samples a node's buffer holds.
 func bufferSamples(s split, spec planner.Spec, set *h5backend.Set) int {
@@ -94,7 +141,7 @@ func overhead(spec planner.Spec, set *h5backend.Set) int64 {
 // the machine's.
 func available() int64 {
 	for _, ask := range []func() (uint64, error){memlimit.FromCgroup, memlimit.FromSystem} {
-		if n, err := ask(); err == nil && n > 0 && n < 1<<60 {
+		if n, err := ask(); err == nil && n > 0 && n < maxSize {
 			return int64(n)
 		}
 	}
@@ -107,12 +154,12 @@ func size(c *cli.Context, flag string) (int64, error) {
 		return -1, nil
 	}
 	n, err := humanize.ParseBytes(c.String(flag))
-	if err != nil || n > 1<<60 {
+	if err != nil || n > maxSize {
 		return 0, wrongUse("--%s %q is no size; write it as 64MiB, 4GiB or 500MB", flag, c.String(flag))
 	}
 	return int64(n), nil
 }
 
 func (s split) String() string {
-	return fmt.Sprintf("%s kept samples, %s window", humanize.IBytes(uint64(s.Buffer)), humanize.IBytes(uint64(s.Window)))
+	return fmt.Sprintf("%s, of it %s for kept samples, %s for the window", bytesText(s.Limit), bytesText(s.Buffer), bytesText(s.Window))
 }

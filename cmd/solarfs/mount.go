@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"runtime/debug"
@@ -29,13 +28,13 @@ func mountCommand() *cli.Command {
 			"Example: solarfs mount --data train.h5 --epochs 100 --batch-size 64 --daemon /mnt/solar",
 		Flags: append(jobFlags(),
 			&cli.StringFlag{Name: "plan", Usage: "mount by this plan `FILE`", EnvVars: env("plan")},
-			&cli.IntFlag{Name: "node", Usage: "which node this is, `I` (default: from the launcher's environment)", EnvVars: env("node")},
+			undefaulted{&cli.IntFlag{Name: "node", Usage: "which node this is, `I`, from 0 on (default: from the launcher's environment)", EnvVars: env("node")}},
 			&cli.BoolFlag{Name: "all-ranks", Usage: "list the ranks of all nodes", EnvVars: env("all-ranks")},
 			&cli.BoolFlag{Name: "daemon", Usage: "go to the background once the mount answers", EnvVars: env("daemon")},
 			&cli.StringFlag{Name: "ready-file", Usage: "write the daemon's process number to `FILE` once the mount answers; removed at the end", EnvVars: env("ready-file")},
-			&cli.StringFlag{Name: "log-file", Usage: "append the log to `FILE` (default: standard error; a daemon's log is dropped)", EnvVars: env("log-file")},
+			&cli.StringFlag{Name: "log-file", Usage: "append the log, and what a crash prints, to `FILE` (default: standard error; a daemon's log is dropped)", EnvVars: env("log-file")},
 			&cli.BoolFlag{Name: "allow-other", Usage: "let other users read, too", EnvVars: env("allow-other")},
-			&cli.StringSliceFlag{Name: "o", Usage: "mount `OPTIONS`: direct_io (no passthrough), debug, or the kernel's own"},
+			&cli.StringSliceFlag{Name: "o", Usage: "mount `OPTIONS`: direct_io (no passthrough), debug (log each request), or the kernel's own"},
 		),
 		Action: mountAction,
 	}
@@ -52,21 +51,34 @@ func mountAction(c *cli.Context) error {
 	if err := preparePoint(dir, c.App.ErrWriter); err != nil {
 		return err
 	}
-	log, closeLog, err := openLog(c.String("log-file"), c.App.ErrWriter)
-	if err != nil {
+	m := mounting{c: c, dir: dir}
+	if err := m.prepare(); err != nil {
 		return err
 	}
-	defer closeLog()
+	defer m.logFile.Close() // does nothing without one
 	j, err := theJob(c)
 	if err != nil {
 		return err
 	}
 	defer j.set.Close()
-	node, err := nodeIndex(c, j.plan.Spec.Nodes, j.plan.Spec.RanksPerNode)
-	if err != nil {
+	if m.node, m.nodeFrom, err = nodeIndex(c, j.plan.Spec); err != nil {
 		return err
 	}
-	return serve(c, j, node, dir, log)
+	m.job = j
+	return m.serve()
+}
+
+// mounting is one mount command from its flags to its end.
+type mounting struct {
+	c         *cli.Context
+	dir       string
+	options   options
+	readyFile string // absolute; "": none
+	log       *slog.Logger
+	logFile   *os.File // nil: none
+	job       *job
+	node      int
+	nodeFrom  string // what said so
 }
 
 func theJob(c *cli.Context) (*job, error) {
@@ -77,88 +89,76 @@ func theJob(c *cli.Context) (*job, error) {
 }
 
 // serve is the mount's life: memory, kernel, readiness, the wait, the end.
-func serve(c *cli.Context, j *job, node int, dir string, log *slog.Logger) error {
-	ctx, stop := untilSignal(c.Context)
+func (m *mounting) serve() error {
+	ctx, stop := untilSignal(m.c.Context)
 	defer stop()
+	plan, set, log := &m.job.plan, m.job.set, m.log
 	// Samples lie outside Go's heap; what lies in it must not double its share
 	// before it is collected.
-	debug.SetMemoryLimit(j.plan.Memory.Stray + overhead(j.plan.Spec, j.set) + runtimeBytes)
-	readyFile, err := freshReadyFile(c.String("ready-file"))
-	if err != nil {
-		return err
-	}
+	debug.SetMemoryLimit(plan.Memory.Stray + overhead(plan.Spec, set) + runtimeBytes)
 	data, err := cache.New(cache.Config{
-		Spec: j.plan.Spec, Digests: j.plan.Digests, Node: node, AllRanks: c.Bool("all-ranks"), Fields: j.set.Fields(),
-		Ahead: j.set.NewReader(aheadDepth), Now: j.set.NewReader(nowDepth), Log: log,
-		Memory: cache.Split{Limit: j.plan.Memory.Limit, Window: j.plan.Memory.Window, Stray: j.plan.Memory.Stray},
+		Spec: plan.Spec, Digests: plan.Digests, Node: m.node, AllRanks: m.c.Bool("all-ranks"), Fields: set.Fields(),
+		Ahead: set.NewReader(aheadDepth), Now: set.NewReader(nowDepth), Log: log,
+		Memory: cache.Split{Limit: plan.Memory.Limit, Window: plan.Memory.Window, Stray: plan.Memory.Stray},
 	})
 	if err != nil {
 		return err
 	}
 	defer data.Close()
-	mounted, err := mountTree(c, j, node, dir, data, log)
+	mounted, err := m.mountTree(data)
 	if err != nil {
-		return coded{err, exitPoint}
+		return m.cannotMount(err)
 	}
-	log.Info("mounted", "dir", dir, "node", node, "ranks", j.plan.Ranks, "loads", j.plan.Loads, "bound", j.plan.LoadsBound)
-	undo, err := announce(readyFile)
+	m.logMounted()
+	undo, err := m.announce()
 	if err != nil {
-		takeDown(dir, busyTimeout)
+		takeDown(m.dir, busyTimeout)
 		return err
 	}
 	defer undo()
-	awaitEnd(ctx, mounted, dir, log)
+	awaitEnd(ctx, mounted, m.dir, log)
 	return nil
 }
 
-func mountTree(c *cli.Context, j *job, node int, dir string, data *cache.Cache, log *slog.Logger) (*fsnode.Mounted, error) {
-	planText := j.plan.json()
-	options := mountOptions(c)
+func (m *mounting) cannotMount(err error) error {
+	if given := m.options.kernel; len(given) > 0 {
+		return badPoint("%w; perhaps the kernel does not know -o %s", err, strings.Join(given, ","))
+	}
+	return coded{err, exitPoint}
+}
+
+func (m *mounting) logMounted() {
+	plan := &m.job.plan
+	first := m.node * plan.Spec.RanksPerNode
+	ranks := fmt.Sprintf("%d-%d of %d", first, first+plan.Spec.RanksPerNode-1, plan.Ranks)
+	m.log.Info("mounted", "dir", m.dir, "node", m.node, "from", m.nodeFrom, "ranks", ranks, "loads", plan.Loads, "bound", plan.LoadsBound,
+		"fields", joined(plan.Fields), "left_out", plan.leftOutText())
+}
+
+func (m *mounting) mountTree(data *cache.Cache) (*fsnode.Mounted, error) {
+	plan := &m.job.plan
+	planText := plan.json()
 	cfg := fsnode.Config{
-		Spec: j.plan.Spec, Node: node, AllRanks: c.Bool("all-ranks"), Cache: data, Log: log,
-		Made: time.Unix(0, j.plan.Files[0].ModTime),
+		Spec: plan.Spec, Node: m.node, AllRanks: m.c.Bool("all-ranks"), Cache: data, Log: m.log,
+		Made: time.Unix(0, plan.Files[0].ModTime),
 		Controls: []fsnode.Control{
 			{Name: "plan.json", Content: func(string) []byte { return planText }},
 			{Name: "status.json", Content: func(serving string) []byte {
-				text, _ := json.MarshalIndent(newStatusDoc(node, serving, data, j.set), "", "  ")
+				text, _ := json.MarshalIndent(newStatusDoc(m.node, serving, data, m.job), "", "  ")
 				return append(text, '\n')
 			}},
 		},
 	}
-	for _, f := range j.plan.Fields {
+	for _, f := range plan.Fields {
 		cfg.Fields = append(cfg.Fields, f.Name)
 	}
-	tree, err := fsnode.New(cfg, options.direct)
+	tree, err := fsnode.New(cfg, m.options.direct)
 	if err != nil {
 		return nil, err
 	}
-	return tree.Mount(dir, fsnode.MountOptions{
-		AllowOther: c.Bool("allow-other"), Options: options.kernel, Debug: options.debug, Source: "solarfs",
+	return tree.Mount(m.dir, fsnode.MountOptions{
+		AllowOther: m.c.Bool("allow-other"), Options: m.options.kernel, Debug: m.options.debug, Source: "solarfs",
 	})
-}
-
-// options are what stands behind -o: ours, and what goes on to the kernel.
-type options struct {
-	direct, debug bool
-	kernel        []string
-}
-
-func mountOptions(c *cli.Context) options {
-	var o options
-	for _, list := range c.StringSlice("o") {
-		for _, name := range strings.Split(list, ",") {
-			switch name {
-			case "direct_io":
-				o.direct = true
-			case "debug":
-				o.debug = true
-			case "", "ro", "rw", "nosuid", "nodev": // what every mount of ours is, or cannot be
-			default:
-				o.kernel = append(o.kernel, name)
-			}
-		}
-	}
-	return o
 }
 
 // awaitEnd serves until the mount is taken down, by a signal or from outside.
@@ -181,46 +181,21 @@ func awaitEnd(ctx context.Context, mounted *fsnode.Mounted, dir string, log *slo
 	log.Info("unmounted", "dir", dir)
 }
 
-// freshReadyFile is the ready file's path for a daemon, which works in /. A
-// killed daemon's file would tell a lie and is removed.
-func freshReadyFile(path string) (string, error) {
-	if path == "" {
-		return "", nil
-	}
-	path, err := absolute(path)
-	if err == nil {
-		os.Remove(path)
-	}
-	return path, err
-}
-
 // announce tells whoever waits that the mount answers.
-func announce(readyFile string) (undo func(), err error) {
-	if readyFile != "" {
-		if err := writeFile(readyFile, fmt.Appendln(nil, os.Getpid())); err != nil {
+func (m *mounting) announce() (undo func(), err error) {
+	if m.readyFile != "" {
+		if err := writeFile(m.readyFile, fmt.Appendln(nil, os.Getpid())); err != nil {
 			return nil, fmt.Errorf("write the ready file: %w", err)
 		}
 	}
 	if isDaemon() {
-		if err := reportReady(); err != nil {
+		if err := reportReady(m.logFile); err != nil {
 			return nil, err
 		}
 	}
 	return func() {
-		if readyFile != "" {
-			os.Remove(readyFile)
+		if m.readyFile != "" {
+			os.Remove(m.readyFile)
 		}
 	}, nil
-}
-
-// openLog opens the log; a daemon's standard error goes there, too.
-func openLog(path string, stderr io.Writer) (*slog.Logger, func(), error) {
-	if path == "" {
-		return slog.New(slog.NewTextHandler(stderr, nil)), func() {}, nil
-	}
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
-	if err != nil {
-		return nil, nil, wrongUse("--log-file: %w", err)
-	}
-	return slog.New(slog.NewTextHandler(f, nil)), func() { f.Close() }, nil
 }

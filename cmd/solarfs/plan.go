@@ -28,6 +28,10 @@ func planAction(c *cli.Context) error {
 	if c.Args().Present() {
 		return wrongUse("solarfs plan takes flags only; %q is none (data go behind --data)", c.Args().First())
 	}
+	path := c.String("o")
+	if err := checkTarget("-o", path); err != nil {
+		return err
+	}
 	j, err := newJob(c)
 	if err != nil {
 		return err
@@ -39,10 +43,11 @@ func planAction(c *cli.Context) error {
 		}
 		fmt.Fprintln(c.App.ErrWriter, "verified: every epoch a permutation, every global batch unchanged, every hit in its buffer")
 	}
-	if path := c.String("o"); path != "" {
+	if path != "" {
 		if err := writeFile(path, j.plan.json()); err != nil {
 			return fmt.Errorf("write the plan: %w", err)
 		}
+		defer fmt.Fprintf(c.App.ErrWriter, "wrote %s; mount by it on each node: solarfs mount --plan %s DIR\n", path, path)
 	}
 	if c.Bool("json") {
 		_, err = c.App.Writer.Write(j.plan.json())
@@ -53,9 +58,13 @@ func planAction(c *cli.Context) error {
 }
 
 func printPlan(w io.Writer, d *planDoc) {
-	fmt.Fprintf(w, "%d samples of %d bytes in %d fields, %d epochs of %d steps; %d nodes, %d ranks x batch %d\n",
-		d.Samples, d.SampleBytes, len(d.Fields), d.Epochs, d.StepsPerEpoch, d.Nodes, d.Ranks, d.BatchSize)
-	fmt.Fprintf(w, "memory per node: %s (%d samples kept)\n", d.Memory, d.BufferSamples)
+	fmt.Fprintf(w, "%s of %d bytes, %s of %s; %s, %s x batch %d\n", count(d.Samples, "sample"), d.SampleBytes,
+		count(d.Epochs, "epoch"), count(d.StepsPerEpoch, "step"), count(d.Nodes, "node"), count(d.Ranks, "rank"), d.BatchSize)
+	fmt.Fprintf(w, "fields: %s\n", joined(d.Fields))
+	if left := d.leftOutText(); left != "" {
+		fmt.Fprintf(w, "left out: %s\n", left)
+	}
+	fmt.Fprintf(w, "memory per node: %s; the buffer holds %s\n", d.Memory, count(d.BufferSamples, "sample"))
 	fmt.Fprintf(w, "loads: %d, the least possible is %d; hit rate %.1f %%\n", d.Loads, d.LoadsBound, 100*d.HitRate)
 	if d.LoadsForced > 0 {
 		fmt.Fprintf(w, "of these %d because batches are equal though a node holds more of a batch than its share\n", d.LoadsForced)

@@ -2,11 +2,8 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"slices"
+	"strings"
 
 	"solarfs/h5backend"
 	"solarfs/planner"
@@ -19,6 +16,7 @@ type planDoc struct {
 	planner.Report
 	SampleBytes int64                `json:"sample_bytes"`
 	Fields      []fieldDoc           `json:"fields"`
+	LeftOut     []h5backend.LeftOut  `json:"left_out"` // by the default rule
 	PlanSeconds float64              `json:"plan_seconds"`
 	Spec        planner.Spec         `json:"spec"`
 	Memory      split                `json:"memory"`
@@ -32,6 +30,8 @@ type fieldDoc struct {
 	DType string `json:"dtype"`
 	Shape []int  `json:"shape"`
 }
+
+func (f fieldDoc) String() string { return fmt.Sprintf("%s %s %v", f.Name, f.DType, f.Shape) }
 
 func fieldDocs(set *h5backend.Set) []fieldDoc {
 	var docs []fieldDoc
@@ -57,42 +57,20 @@ func (d *planDoc) json() []byte {
 	return append(text, '\n')
 }
 
-func readPlan(path string) (*planDoc, error) {
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, wrongUse("--plan %s: there is no such file; make it with solarfs plan -o", path)
+// leftOutText is what the default rule left out, in one line; "" if nothing.
+func (d *planDoc) leftOutText() string {
+	var texts []string
+	for _, l := range d.LeftOut {
+		texts = append(texts, fmt.Sprintf("%s (%s)", l.Path, l.Why))
 	}
-	if err != nil {
-		return nil, wrongUse("--plan: %w", err)
-	}
-	var d planDoc
-	if err := json.Unmarshal(text, &d); err != nil {
-		return nil, wrongUse("--plan %s is not a plan file (%w); make one with solarfs plan -o", path, err)
-	}
-	if err := d.Spec.Validate(); err != nil || len(d.Digests) != d.Spec.Epochs || len(d.Files) == 0 {
-		return nil, wrongUse("--plan %s is not a whole plan file; make it anew with solarfs plan -o", path)
-	}
-	return &d, nil
+	return strings.Join(texts, ", ")
 }
 
-// fits says how the data differ from what was planned.
-func (d *planDoc) fits(set *h5backend.Set) error {
-	if got := set.Samples(); got != d.Spec.Samples {
-		return fmt.Errorf("%d samples where %d were planned", got, d.Spec.Samples)
+// joined is fields in one line: "x <f4 [64 64], y <i8 []".
+func joined(fields []fieldDoc) string {
+	var texts []string
+	for _, f := range fields {
+		texts = append(texts, f.String())
 	}
-	same := func(a, b fieldDoc) bool {
-		return a.Name == b.Name && a.DType == b.DType && slices.Equal(a.Shape, b.Shape)
-	}
-	if got := fieldDocs(set); !slices.EqualFunc(got, d.Fields, same) {
-		return fmt.Errorf("fields %v where %v were planned", got, d.Fields)
-	}
-	if got := set.ChunkSamples(); !slices.Equal(got, d.Spec.ChunkSamples) {
-		return fmt.Errorf("chunks of %v samples where %v were planned", got, d.Spec.ChunkSamples)
-	}
-	for i, now := range set.Files() {
-		if now != d.Files[i] {
-			return fmt.Errorf("%s has changed since (size %d, was %d)", now.Path, now.Size, d.Files[i].Size)
-		}
-	}
-	return nil
+	return strings.Join(texts, ", ")
 }

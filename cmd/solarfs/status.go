@@ -13,7 +13,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"solarfs/cache"
-	"solarfs/h5backend"
 )
 
 // statusDoc is .solarfs/status.json.
@@ -21,6 +20,9 @@ type statusDoc struct {
 	Ready bool `json:"ready"`
 	PID   int  `json:"pid"`
 	Node  int  `json:"node"`
+
+	EpochCount    int `json:"epochs"`
+	StepsPerEpoch int `json:"steps_per_epoch"`
 	cache.Status
 	StorageReads int64   `json:"storage_reads"`
 	BytesRead    int64   `json:"bytes_read"`
@@ -34,10 +36,11 @@ type latency struct {
 	P99 float64 `json:"p99"`
 }
 
-func newStatusDoc(node int, serving string, c *cache.Cache, set *h5backend.Set) statusDoc {
-	s := set.Stats()
+func newStatusDoc(node int, serving string, c *cache.Cache, j *job) statusDoc {
+	s := j.set.Stats()
 	return statusDoc{
 		Ready: true, PID: os.Getpid(), Node: node, Status: c.Status(), Serving: serving,
+		EpochCount: j.plan.Epochs, StepsPerEpoch: j.plan.StepsPerEpoch,
 		StorageReads: s.Reads, BytesRead: s.Bytes,
 		Latency: latency{P50: s.Latency.Quantile(.5).Seconds(), P99: s.Latency.Quantile(.99).Seconds()},
 	}
@@ -46,7 +49,7 @@ func newStatusDoc(node int, serving string, c *cache.Cache, set *h5backend.Set) 
 func statusCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "status",
-		Usage:     "how far each rank of a mount is; hits, loads, stalls, memory",
+		Usage:     "how far each rank of a mount is; hits, loads, what was waited for, memory",
 		UsageText: "solarfs status [--json] DIR\n\nExample: solarfs status /mnt/solar",
 		Flags:     []cli.Flag{configFlag(), &cli.BoolFlag{Name: "json", Usage: "print one JSON object", EnvVars: env("json")}},
 		Action:    statusAction,
@@ -81,14 +84,25 @@ func statusAction(c *cli.Context) error {
 
 func printStatus(w io.Writer, s statusDoc) {
 	for _, r := range s.Ranks {
-		fmt.Fprintf(w, "rank %d: epoch %d, step %d\n", r.Rank, r.Epoch, r.Step)
+		fmt.Fprintf(w, "rank %d: %s\n", r.Rank, s.progress(r))
 	}
-	size := func(n int64) string { return humanize.IBytes(uint64(n)) }
-	fmt.Fprintf(w, "hits %d, loads %d; %d storage reads, %s read, %s served (%s)\n", s.Hits, s.Loads, s.StorageReads, size(s.BytesRead), size(s.BytesServed), s.Serving)
-	fmt.Fprintf(w, "readers waited %.2f s; %d batches were read out of order\n", s.StallSeconds, s.Strays)
-	fmt.Fprintf(w, "memory: buffer %s, batches %s of a window of %s, limit %s\n", size(s.Memory.Buffer), size(s.Memory.Batches), size(s.Memory.Window), size(s.Memory.Limit))
-	fmt.Fprintf(w, "storage latency: median %.3g s, 99 %% below %.3g s\n", s.Latency.P50, s.Latency.P99)
+	fmt.Fprintf(w, "hits %d, loads %d; %s, %s read, %s served (%s)\n", s.Hits, s.Loads,
+		count(int(s.StorageReads), "storage read"), bytesText(s.BytesRead), bytesText(s.BytesServed), s.Serving)
+	fmt.Fprintf(w, "ranks waited %.2f s in all; %s read out of order\n", s.StallSeconds, count(int(s.Strays), "batch"))
+	fmt.Fprintf(w, "memory: buffer %s, batches %s of a window of %s, limit %s\n",
+		bytesText(s.Memory.Buffer), bytesText(s.Memory.Batches), bytesText(s.Memory.Window), bytesText(s.Memory.Limit))
+	if s.StorageReads > 0 {
+		fmt.Fprintf(w, "storage latency: half below %s, 99 %% below %s\n", humanize.SIWithDigits(s.Latency.P50, 1, "s"), humanize.SIWithDigits(s.Latency.P99, 1, "s"))
+	}
 	for _, e := range s.Errors {
 		fmt.Fprintln(w, "error:", e)
 	}
+}
+
+// progress is how far a rank is, counted from 1.
+func (s *statusDoc) progress(r cache.RankStatus) string {
+	if r.Epoch == 0 && r.Step < 0 {
+		return "nothing read yet"
+	}
+	return fmt.Sprintf("epoch %d of %d, step %d of %d", r.Epoch+1, s.EpochCount, r.Step+1, s.StepsPerEpoch)
 }

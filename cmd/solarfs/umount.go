@@ -20,7 +20,7 @@ func umountCommand() *cli.Command {
 		UsageText: "solarfs umount [--timeout TIME] DIR\n\nExample: solarfs umount /mnt/solar",
 		Flags: []cli.Flag{
 			configFlag(),
-			&cli.DurationFlag{Name: "timeout", Value: 10 * time.Second, Usage: "how long to wait for readers before the mount is detached under them", EnvVars: env("timeout")},
+			&cli.DurationFlag{Name: "timeout", Value: 10 * time.Second, Usage: "wait this `TIME` for readers before the mount is detached under them", EnvVars: env("timeout")},
 		},
 		Action: umountAction,
 	}
