@@ -20,7 +20,7 @@ const (
 
 // runtimeBytes is what the program itself needs beyond --memory: Go's runtime
 // and the buffers of kernel requests.
-const runtimeBytes = 40 << 20
+const runtimeBytes = 28 << 20
 
 // maxSize is the largest size that makes sense; sums of a few do not overflow.
 const maxSize = 1 << 60
@@ -48,7 +48,7 @@ func splitFromFlags(c *cli.Context, spec planner.Spec, set *h5backend.Set) (spli
 	if s.Limit < 0 {
 		s.Limit = available() / 2
 		if s.Buffer >= 0 && s.Window >= 0 {
-			s.Limit = s.Buffer + s.Window + s.Stray + overhead(spec, set)
+			s.Limit = s.Buffer + s.Window + s.Stray + overhead(spec, set, s.Buffer)
 		}
 	}
 	return s.divide(spec, set)
@@ -80,7 +80,7 @@ func (s split) capped(spec planner.Spec, set *h5backend.Set) split {
 func (s split) divide(spec planner.Spec, set *h5backend.Set) (split, error) {
 	asked := s
 	step := cache.StepBytes(spec, set.Fields())
-	free := s.Limit - s.Stray - overhead(spec, set)
+	free := s.Limit - s.Stray - overhead(spec, set, max(s.Buffer, 0))
 	if s.Window < 0 {
 		// More than an epoch ahead helps nobody.
 		s.Window = min(max(free/4, 2*step), int64(spec.Steps())*step, free)
@@ -90,7 +90,8 @@ func (s split) divide(spec planner.Spec, set *h5backend.Set) (split, error) {
 		s.Window = max(s.Window, min(step, free))
 	}
 	if s.Buffer < 0 {
-		s.Buffer = min(max(free-s.Window, 0), int64(spec.Samples)*sampleBytes(set))
+		s.Buffer = min(max(free-s.Window, 0)/(sampleBytes(set)+slotBytes), int64(spec.Samples)) * sampleBytes(set)
+		free -= slotBytes * s.Buffer / sampleBytes(set)
 	}
 	if s.Window < step || s.Buffer+s.Window > free {
 		return s, asked.tooLarge(step, s.Limit-free)
@@ -130,11 +131,14 @@ func bufferSamples(s split, spec planner.Spec, set *h5backend.Set) int {
 // 16 MiB where samples are small.
 func strayBytes(set *h5backend.Set) int64 { return max(16<<20, 4*sampleBytes(set)) }
 
+// slotBytes is what the table of kept samples takes for each.
+const slotBytes = 24
+
 // overhead is what a mount needs besides samples: the plans of the epochs being
-// read and made, the chunks' addresses, and the readers' scratch.
-func overhead(spec planner.Spec, set *h5backend.Set) int64 {
-	const planBytesPerSample = 40
-	return planBytesPerSample*int64(spec.Samples) + set.IndexBytes() + set.ScratchBytes(aheadDepth+nowDepth)
+// read and made, the table of kept samples, the chunks' addresses, and the readers' scratch.
+func overhead(spec planner.Spec, set *h5backend.Set, buffer int64) int64 {
+	const planBytesPerSample = 48
+	return planBytesPerSample*int64(spec.Samples) + slotBytes*buffer/sampleBytes(set) + set.IndexBytes() + set.ScratchBytes(aheadDepth+nowDepth)
 }
 
 // available is the memory that this process may use: the cgroup's limit, or

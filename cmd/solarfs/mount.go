@@ -95,7 +95,7 @@ func (m *mounting) serve() error {
 	plan, set, log := &m.job.plan, m.job.set, m.log
 	// Samples lie outside Go's heap; what lies in it must not double its share
 	// before it is collected.
-	debug.SetMemoryLimit(plan.Memory.Stray + overhead(plan.Spec, set) + runtimeBytes)
+	debug.SetMemoryLimit(plan.Memory.Stray + overhead(plan.Spec, set, plan.Memory.Buffer) + runtimeBytes)
 	data, err := cache.New(cache.Config{
 		Spec: plan.Spec, Digests: plan.Digests, Node: m.node, AllRanks: m.c.Bool("all-ranks"), Fields: set.Fields(),
 		Ahead: set.NewReader(aheadDepth), Now: set.NewReader(nowDepth), Log: log,
