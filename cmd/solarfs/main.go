@@ -17,8 +17,6 @@ import (
 var version = "dev"
 
 func main() {
-	// libhdf5 locks files it only reads; many shared file systems refuse that.
-	os.Setenv("HDF5_USE_FILE_LOCKING", "FALSE")
 	os.Exit(run(context.Background(), os.Args, os.Stdout, os.Stderr))
 }
 
