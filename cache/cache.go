@@ -104,6 +104,7 @@ func New(cfg Config) (*Cache, error) {
 			c.log.Error("reading ahead has ended", "err", err)
 			c.stats.failed(err)
 			c.window.end(err)
+			c.window.restart(0) // who waits for a batch is told
 		}
 	}()
 	return c, nil

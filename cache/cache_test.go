@@ -116,6 +116,7 @@ func TestWindowFollowsAJump(t *testing.T) {
 		r := newRig(t, spec, 8, &source{delay: time.Millisecond})
 		defer r.close()
 		for _, epoch := range []int{4, 1} {
+			time.Sleep(time.Minute) // the window is full and has stood still
 			before := r.Status().Strays
 			var ranks sync.WaitGroup
 			for rank := range 2 {

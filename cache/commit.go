@@ -2,6 +2,7 @@ package cache
 
 import (
 	"context"
+	"errors"
 
 	"solarfs/h5backend"
 )
@@ -42,7 +43,7 @@ func (c *Cache) noteFailures(s *step, reads []h5backend.Request, of []*batchFile
 	for i, r := range reads {
 		if r.Err != nil && !bad[of[i]] { // one line for a batch is enough
 			bad[of[i]] = true
-			c.stats.failed(r.Err)
+			c.failed(r.Err)
 			c.log.Error("a batch could not be made ahead; it is tried again when it is read",
 				"epoch", s.g/c.stepsPerEpoch, "step", s.g%c.stepsPerEpoch, "err", r.Err)
 		}
@@ -67,6 +68,16 @@ func (c *Cache) copyHits(ctx context.Context, s *step, bad map[*batchFile]bool) 
 	}
 	c.cfg.Now.Read(ctx, missing)
 	c.noteFailures(s, missing, missingOf, bad)
+}
+
+// failed notes what could not be read. After a change of the source nothing is
+// opened any more: what was made before it and what would be read now must not
+// be mixed.
+func (c *Cache) failed(err error) {
+	c.stats.failed(err)
+	if errors.Is(err, ErrStale) {
+		c.window.end(err)
+	}
 }
 
 // mayEnter refuses a sample one of whose files could not be filled: its bytes

@@ -77,7 +77,7 @@ func (c *Cache) walk(ctx context.Context, first int, out chan<- *planner.Epoch) 
 	if err != nil {
 		return err
 	}
-	for {
+	for ctx.Err() == nil {
 		ep, more := schedule.Next()
 		if !more {
 			return nil
@@ -92,9 +92,9 @@ func (c *Cache) walk(ctx context.Context, first int, out chan<- *planner.Epoch) 
 		select {
 		case out <- ep:
 		case <-ctx.Done():
-			return ctx.Err()
 		}
 	}
+	return ctx.Err()
 }
 
 // keepPlanned makes the buffer what the plan lets it be at step t of an epoch,

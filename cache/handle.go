@@ -24,8 +24,8 @@ type Handle struct {
 }
 
 // Open finds a batch file, waiting until it is made. It fails only when ctx
-// ends or the plan cannot be followed any more; what cannot be read from
-// storage fails in ReadAt.
+// ends, when the plan cannot be followed any more, or when the source has
+// changed (ErrStale); what else cannot be read from storage fails in ReadAt.
 func (c *Cache) Open(ctx context.Context, id BatchID) (*Handle, error) {
 	h := &Handle{c: c, id: id, layout: c.Layout(id.Field, c.cfg.Spec.Rows(id.Step))}
 	began := time.Now()
@@ -40,6 +40,9 @@ func (c *Cache) Open(ctx context.Context, id BatchID) (*Handle, error) {
 			h.made = made
 			return h, nil
 		}
+	}
+	if err := c.window.ended(); err != nil {
+		return nil, err
 	}
 	ep, err := c.epochs.get(id.Epoch)
 	if err != nil {
@@ -85,7 +88,7 @@ func (h *Handle) ReadAt(ctx context.Context, dst []byte, off int64) (int, error)
 	h.c.stats.stalled(h.id.Epoch, time.Since(began))
 	if err != nil {
 		if ctx.Err() == nil {
-			h.c.stats.failed(err)
+			h.c.failed(err)
 			h.c.log.Error("a read failed", "epoch", h.id.Epoch, "step", h.id.Step, "rank", h.id.Rank, "err", err)
 		}
 		return 0, err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -190,6 +191,77 @@ func TestOutageDoesNotRunAway(t *testing.T) {
 		}
 		if st := r.Status(); st.Strays > 6*4 {
 			t.Errorf("%d strays after an outage of one minute in a window of 5 steps", st.Strays)
+		}
+	})
+}
+
+// A window that has stood still once is hurried until it has moved by its span,
+// over a restart, too.
+func TestGraceIsGivenOnce(t *testing.T) {
+	w := newWindow(3, 100, 2, newPool(1<<20))
+	want := func(when string, grace time.Duration) {
+		t.Helper()
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if got := w.graceLocked(); got != grace {
+			t.Errorf("%s: grace %v, want %v", when, got, grace)
+		}
+	}
+	made := func(g int) { w.add(&step{g: g, files: [][]*batchFile{{{state: ready}}}}) }
+	want("at first", grace)
+	w.idle(0)
+	want("after standing still", hurried)
+	made(0)
+	made(1)
+	want("after two of three steps", hurried)
+	made(2)
+	want("after the span", grace)
+	w.idle(0)
+	w.mu.entries = map[int]*step{}
+	w.restart(50)
+	want("after a restart", hurried)
+	made(50)
+	made(51)
+	made(52)
+	want("after the span from there", grace)
+}
+
+// A reader that is interrupted while the window restarts leaves its file's
+// memory behind for nobody.
+func TestInterruptedAcrossARestart(t *testing.T) {
+	p := newPool(2 * page)
+	defer p.close()
+	w := newWindow(2, 10, 1, p)
+	f := &batchFile{file: take(t, p, 100)[0], done: make(chan struct{})}
+	w.add(&step{g: 0, files: [][]*batchFile{{f}}})
+	if got, err := w.find(context.Background(), 0, 0, 0); got != f || err != nil {
+		t.Fatal(got, err)
+	}
+	w.restart(5)
+	w.forgo(f)
+	if f.state != gone || p.mu.out[100] != 0 {
+		t.Errorf("state %d, %d files out", f.state, p.mu.out[100])
+	}
+}
+
+// A reader that waits when the read-ahead ends with an error gets the error.
+func TestWaitingWhenTheReadAheadEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		spec := planner.Spec{Samples: 80, Nodes: 1, RanksPerNode: 1, BatchSize: 10, Epochs: 3, Order: planner.OrderTorch}
+		src := &source{delay: time.Minute}
+		report, err := planner.MakeReport(spec, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		report.Digests[1] = report.Digests[0]
+		c, err := New(Config{Spec: spec, Digests: report.Digests, Fields: testFields, Ahead: src, Now: src,
+			Log: slog.New(slog.DiscardHandler), Memory: Split{Window: 20 * StepBytes(spec, testFields), Stray: 1 << 16}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if h, err := c.Open(context.Background(), BatchID{Step: 3}); err == nil {
+			t.Errorf("opened %v", h)
 		}
 	})
 }

@@ -6,6 +6,10 @@ import "time"
 // make the window move there: fewer would follow a random reader.
 const jumpAfter = 4
 
+// widestSkip is how many batches a reader may leave out and still count as
+// reading forwards, however small the window is.
+const widestSkip = 16
+
 // rankPlace is how far one local rank has read.
 type rankPlace struct {
 	active bool // it was not found idle since it last read in the window
@@ -17,7 +21,17 @@ type rankPlace struct {
 // beginLocked expects every rank at step from. One that never comes is found
 // idle when the others have run ahead of it.
 func (w *window) beginLocked(from int) {
+	if w.mu.hi < w.mu.calm {
+		w.mu.calm = from + w.span
+	} else {
+		w.mu.calm = 0
+	}
 	w.mu.lo, w.mu.hi = from, from
+	w.mu.starved = time.Time{}
+	select {
+	case <-w.jump: // asked for before this beginning
+	default:
+	}
 	for i := range w.mu.ranks {
 		w.mu.ranks[i] = rankPlace{active: true, high: from - 1, last: w.mu.ranks[i].last}
 	}
@@ -58,7 +72,7 @@ func (w *window) discardLocked() {
 // strayLocked counts batches read forwards outside the window, and asks the
 // pipeline to go there when they make a run and nobody reads in the window.
 func (w *window) strayLocked(place *rankPlace, g int) {
-	if g > place.last && g <= place.last+w.span {
+	if g > place.last && g <= place.last+max(w.span, widestSkip) {
 		place.stray++
 	} else if g != place.last {
 		place.stray = 0
@@ -69,9 +83,10 @@ func (w *window) strayLocked(place *rankPlace, g int) {
 	}
 	place.stray = 0
 	select {
-	case w.jump <- g + 1:
+	case <-w.jump: // the latest request counts
 	default:
 	}
+	w.jump <- g + 1
 }
 
 // idle takes the ranks that hold the window back out of account and reports
@@ -79,6 +94,7 @@ func (w *window) strayLocked(place *rankPlace, g int) {
 func (w *window) idle(asking int) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.mu.calm = w.mu.hi + w.span
 	found := false
 	for i := range w.mu.ranks {
 		r := &w.mu.ranks[i]

@@ -12,6 +12,11 @@ import (
 // beside a step and short beside a person's patience.
 const grace = 2 * time.Second
 
+// hurried is the grace of a window that has stood still already, until it has
+// moved by its whole span: who keeps what was read open would make it stand
+// still at every step.
+const hurried = grace / 40
+
 var errClosed = errors.New("the mount is ending")
 
 // window is the steps whose batch files are being made or wait to be read, and
@@ -31,6 +36,7 @@ type window struct {
 		entries map[int]*step
 		ranks   []rankPlace
 		starved time.Time     // since when the pipeline waits for memory; zero: it does not
+		calm    int           // the step from which on the window has its full grace
 		changed chan struct{} // closed and replaced when any of this moves
 		err     error         // why nothing more will come
 	}
@@ -76,15 +82,19 @@ func (w *window) open(ctx context.Context, g, rank, field int) (*batchFile, erro
 func (w *window) find(ctx context.Context, g, rank, field int) (*batchFile, error) {
 	for {
 		w.mu.Lock()
+		if err := w.mu.err; err != nil {
+			w.mu.Unlock()
+			return nil, err
+		}
 		f, wait := w.takeLocked(g, rank, field)
-		changed, starved, err := w.mu.changed, w.mu.starved, w.mu.err
+		changed, starved, patient := w.mu.changed, w.mu.starved, w.graceLocked()
 		w.mu.Unlock()
-		if f != nil || !wait || err != nil {
-			return f, err
+		if f != nil || !wait {
+			return f, nil
 		}
 		var patience <-chan time.Time
 		if !starved.IsZero() {
-			left := time.Until(starved.Add(grace))
+			left := time.Until(starved.Add(patient))
 			if left <= 0 && !w.idle(rank) {
 				return nil, nil
 			}
@@ -97,6 +107,14 @@ func (w *window) find(ctx context.Context, g, rank, field int) (*batchFile, erro
 			return nil, ctx.Err()
 		}
 	}
+}
+
+// graceLocked is how long the window may stand still now.
+func (w *window) graceLocked() time.Duration {
+	if w.mu.hi < w.mu.calm {
+		return hurried
+	}
+	return grace
 }
 
 // takeLocked is one try of find: the file, or whether waiting may bring it.
@@ -157,11 +175,16 @@ func (w *window) made(s *step, bad map[*batchFile]bool) {
 	w.discardLocked()
 }
 
-// forgo gives back the reference of a reader that has not read.
+// forgo gives back the reference of a reader that has not read. What is made
+// stays for the next one, what has failed need not.
 func (w *window) forgo(f *batchFile) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	f.opens--
+	if f.state == failed {
+		w.retireLocked(f)
+		w.moveLocked()
+	}
 }
 
 // release gives one reference back; the last one ends the file.
@@ -194,7 +217,8 @@ func (w *window) moveLocked() {
 }
 
 // restart empties the window and lets it begin at step from. Readers that wait
-// for a file of it go the stray way; open files stay until they are closed.
+// for a file of it go the stray way; open files stay until they are closed. The
+// pipeline must have ended, since it writes into the files.
 func (w *window) restart(from int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -202,16 +226,25 @@ func (w *window) restart(from int) {
 		for _, files := range s.files {
 			for _, f := range files {
 				if f.state == making {
-					f.state = failed
 					close(f.done)
 				}
-				w.retireLocked(f)
+				if f.state != gone {
+					f.state = failed // whoever has it open or waits for it ends it
+					w.retireLocked(f)
+				}
 			}
 		}
 		delete(w.mu.entries, g)
 	}
 	w.beginLocked(from)
 	w.moveLocked()
+}
+
+// ended is why nothing is opened any more, or nil.
+func (w *window) ended() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.mu.err
 }
 
 // end makes every open fail with err from now on.

@@ -114,7 +114,7 @@ func TestPlanAndDataMustAgree(t *testing.T) {
 
 // The help of every command has an example.
 func TestHelp(t *testing.T) {
-	for _, cmd := range []string{"mount", "umount", "plan", "inspect", "status", "demo"} {
+	for _, cmd := range []string{"mount", "umount", "plan", "inspect", "status", "demo", "version"} {
 		if out := solarfs(t, cmd, "--help"); !strings.Contains(out, "Example: solarfs "+cmd) {
 			t.Errorf("%s --help:\n%s", cmd, out)
 		} else if strings.Contains(out, "(default: 0) [$SOLARFS_EPOCHS]") || strings.Contains(out, " value ") {

@@ -101,4 +101,4 @@ shift
 bootstrap "$root"
 copy_network_settings "$root"
 copy_sources "$root"
-unshare --mount --pid --fork --kill-child "$repo/scripts/debian12.sh" --inside "$root" "${@:-test}"
+unshare --mount --propagation slave --pid --fork --kill-child "$repo/scripts/debian12.sh" --inside "$root" "${@:-test}"

@@ -67,6 +67,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 }
 
 func usageError(c *cli.Context, err error, _ bool) error {
+	if c.Command.Name == c.App.Name {
+		return wrongUse("%v; see solarfs --help", err)
+	}
 	return wrongUse("%v; see solarfs %s --help", err, c.Command.Name)
 }
 
@@ -74,7 +77,7 @@ func versionCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "version",
 		Usage:     "print the version",
-		UsageText: "solarfs version",
+		UsageText: "solarfs version\n\nExample: solarfs version",
 		Action: func(c *cli.Context) error {
 			fmt.Fprintln(c.App.Writer, "solarfs", version)
 			return nil

@@ -20,7 +20,7 @@ const (
 
 // runtimeBytes is what the program itself needs beyond --memory: Go's runtime
 // and the buffers of kernel requests.
-const runtimeBytes = 28 << 20
+const runtimeBytes = 20 << 20
 
 // maxSize is the largest size that makes sense; sums of a few do not overflow.
 const maxSize = 1 << 60

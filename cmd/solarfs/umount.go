@@ -47,7 +47,9 @@ func umountAction(c *cli.Context) error {
 		fmt.Fprintf(c.App.ErrWriter, "solarfs: %s was in use; it is detached and ends with its last reader\n", dir)
 		return nil
 	}
-	awaitExit(status.PID, c.Duration("timeout"))
+	if !awaitExit(status.PID, c.Duration("timeout")) {
+		fmt.Fprintf(c.App.ErrWriter, "solarfs: %s is unmounted here, but its daemon %d still runs: another mount namespace holds the mount\n", dir, status.PID)
+	}
 	return nil
 }
 
@@ -76,18 +78,20 @@ func readStatus(dir string) (statusDoc, error) {
 	return s, json.Unmarshal(text, &s)
 }
 
-// awaitExit waits until the process has ended, so that all it held is free.
-func awaitExit(pid int, timeout time.Duration) {
+// awaitExit waits until the process has ended, so that all it held is free, and
+// reports whether it has.
+func awaitExit(pid int, timeout time.Duration) bool {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
-		return // it is gone already
+		return true // it is gone already
 	}
 	defer unix.Close(fd)
 	ready := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
 	for end := time.Now().Add(timeout); time.Now().Before(end); {
 		n, err := unix.Poll(ready, int(time.Until(end).Milliseconds())+1)
 		if n > 0 || err != nil && err != unix.EINTR {
-			return
+			return n > 0
 		}
 	}
+	return false
 }
