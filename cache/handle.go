@@ -27,7 +27,6 @@ type Handle struct {
 // ends, when the plan cannot be followed any more, or when the source has
 // changed (ErrStale); what else cannot be read from storage fails in ReadAt.
 func (c *Cache) Open(ctx context.Context, id BatchID) (*Handle, error) {
-	h := &Handle{c: c, id: id, layout: c.Layout(id.Field, c.cfg.Spec.Rows(id.Step))}
 	began := time.Now()
 	local := id.Rank - c.cfg.Node*c.cfg.Spec.RanksPerNode
 	if local >= 0 && local < c.cfg.Spec.RanksPerNode {
@@ -37,8 +36,7 @@ func (c *Cache) Open(ctx context.Context, id BatchID) (*Handle, error) {
 			return nil, err
 		}
 		if made != nil {
-			h.made = made
-			return h, nil
+			return &Handle{c: c, id: id, layout: made.layout, made: made}, nil
 		}
 	}
 	if err := c.window.ended(); err != nil {
@@ -49,8 +47,8 @@ func (c *Cache) Open(ctx context.Context, id BatchID) (*Handle, error) {
 		return nil, err
 	}
 	c.stats.strays.Add(1)
-	h.samples, _ = ep.Batch(id.Step, id.Rank)
-	return h, nil
+	samples, _ := ep.Batch(id.Step, id.Rank)
+	return &Handle{c: c, id: id, layout: c.Layout(id.Field, len(samples)), samples: samples}, nil
 }
 
 // Lend returns the memory file behind the batch, for the kernel to read by
