@@ -4,16 +4,21 @@ package balance
 // use falls on the step for which the node has fewest so far, then by position; a sample whose step is full already would be no
 // hit and is left out. Samples that the next epoch does not use come last, and give way
 // to others later.
-func (s *State) keep(k, slots int) {
-	from := k * slots
+func (s *State) keep(k int) {
+	from := s.dealt.Starts[k]
 	due := s.due[from:][:s.regular[k]]
 	free := s.shape.Buffer - s.held[k]
-	if free == 0 && len(s.idle[k]) == 0 {
-		return
+	if free > 0 || len(s.idle[k]) > 0 {
+		s.keepDue(k, due, free)
 	}
+	s.unplan(k, len(due))
+}
+
+func (s *State) keepDue(k int, due []uint32, free int) {
+	from := s.dealt.Starts[k]
 	indices, leftOut := s.candidates(k, due, free < len(due))
 	for _, i := range indices {
-		if s.full(due[i], k) { // filled by another sample of this same batch
+		if s.full(k, from+int(i)) { // filled by another sample of this same batch
 			leftOut++
 			continue
 		}
@@ -21,7 +26,6 @@ func (s *State) keep(k, slots int) {
 			return
 		}
 		free = max(free-1, 0)
-		s.planned[int(due[i])*s.shape.Nodes+k]++
 		s.enter(k, from+int(i))
 	}
 	s.dealt.LeftOut += min(free, leftOut)
@@ -34,11 +38,37 @@ func (s *State) keep(k, slots int) {
 	}
 }
 
+// unplan takes out the hits that do not stay.
+func (s *State) unplan(k, regular int) {
+	samples, fates := s.dealt.Node(k)
+	for i, sample := range samples[:regular] {
+		if fates[i] == 0 {
+			s.plan(sample, k, -1)
+		}
+	}
+}
+
 func (s *State) enter(k, at int) {
-	s.owner[s.dealt.Samples[at]] = uint16(k)
+	sample := s.dealt.Samples[at]
+	s.owner[sample] = uint16(k)
 	s.held[k]++
+	if s.dealt.Fates[at] == Load { // a hit is counted already
+		s.plan(sample, k, 1)
+	}
 	s.dealt.Fates[at] |= Keep
 }
+
+// others counts the samples, beside the one at that place of dealt, that node k has planned for the step that needs it next.
+func (s *State) others(k, at int) int {
+	n := int(s.ahead[0].planned[int(s.due[at])*s.shape.Nodes+k])
+	if s.dealt.Fates[at]&Load == 0 {
+		n--
+	}
+	return n
+}
+
+// full reports whether node k has a hit for each other sample that it may process in the step that needs the one at that place of dealt next.
+func (s *State) full(k, at int) bool { return s.others(k, at) >= s.most(s.due[at]) }
 
 // giveWay makes room in the buffer of node k by dropping an idle sample; false if there is none.
 func (s *State) giveWay(k int) bool {
@@ -50,37 +80,31 @@ func (s *State) giveWay(k int) bool {
 	s.idle[k] = s.idle[k][:n]
 	s.owner[sample] = nobody
 	s.held[k]--
-	s.dealt.Drops = append(s.dealt.Drops, Drop{Node: uint16(k), Sample: sample})
+	s.plan(sample, k, -1)
+	s.dealt.Drops = append(s.dealt.Drops, Moved{Node: uint16(k), Sample: sample})
 	return true
 }
 
 // candidates lists the indices into due of samples that are worth keeping, in order of preference if the order
 // matters, and counts those whose next step is full.
 func (s *State) candidates(k int, due []uint32, ordered bool) (indices []uint32, full int) {
-	p := &s.pick
+	p, from := &s.pick, s.dealt.Starts[k]
 	p.reset()
 	for i, step := range due {
-		switch {
-		case step == never:
-		case s.full(step, k):
-			full++
-		default:
-			p.add(uint32(i), s.crowd(step, k))
+		if step == never {
+			continue
 		}
+		n, most := s.others(k, from+i), s.most(step)
+		if n >= most {
+			full++
+			continue
+		}
+		p.add(uint32(i), uint32(n*s.mostFull/most)) // of a short step the same share counts the same
 	}
 	if !ordered {
 		return p.index, full
 	}
 	return p.sorted(), full
-}
-
-// crowd is how many samples node k has planned for the step, scaled to a step of full size and below Slots.
-func (s *State) crowd(step uint32, k int) uint32 {
-	n := s.planned[int(step)*s.shape.Nodes+k]
-	if int(step) == s.shape.Steps-1 {
-		n = uint32(uint64(n) * uint64(s.shape.Slots) / uint64(s.shape.TailSlots))
-	}
-	return n
 }
 
 // pick orders indices by a small key, stably, by counting.
@@ -90,8 +114,9 @@ type pick struct {
 	low, high       uint32   // keys seen
 }
 
-func newPick(slots int) pick {
-	return pick{index: make([]uint32, 0, slots), key: make([]uint32, 0, slots), out: make([]uint32, slots), count: make([]uint32, slots)}
+// newPick is for up to most indices and keys below most.
+func newPick(most int) pick {
+	return pick{index: make([]uint32, 0, most), key: make([]uint32, 0, most), out: make([]uint32, most), count: make([]uint32, most)}
 }
 
 func (p *pick) reset() {

@@ -4,9 +4,9 @@ import "math/bits"
 
 // key packs what deal compares into one number, so that finding the best node is a minimum without
 // branches: from the top, 1 bit "no slot free", 1 bit "nothing more can be kept", 22 bits samples planned for the
-// step that needs this one next, 24 bits slots taken, 16 bits node.
+// steps that need this one next, 24 bits slots taken, 16 bits node.
 type key struct {
-	shift int // counts of global batches beyond 2^22 samples are compared in units of 2^shift
+	shift int // counts beyond 2^22 samples are compared in units of 2^shift
 }
 
 const (
@@ -17,14 +17,15 @@ const (
 	nodeMask  = 1<<takenAt - 1
 )
 
-func newKey(globalBatch int) key {
-	return key{shift: max(0, bits.Len(uint(globalBatch))-22)}
+// newKey is for counts of samples up to most.
+func newKey(most int) key {
+	return key{shift: max(0, bits.Len(uint(most))-22)}
 }
 
 // bias is the part of a node's key that is the same for all samples.
-func (s *State) bias(node, slots int) uint64 {
+func (s *State) bias(node int) uint64 {
 	taken := s.fill[node]
-	if taken == slots {
+	if taken == s.size[node] {
 		return noSlot | uint64(node)
 	}
 	b := uint64(taken>>s.key.shift)<<takenAt | uint64(node)

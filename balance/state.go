@@ -1,9 +1,6 @@
 package balance
 
-import (
-	"fmt"
-	"math"
-)
+import "math"
 
 // Fate says what happens to a sample in a step on the node that processes it.
 type Fate uint8
@@ -13,149 +10,115 @@ const (
 	Load Fate = 1 << iota
 	// Keep: the sample is in the node's buffer after the step. A hit without it leaves.
 	Keep
+	// Remote: the sample is read from the memory of another node, which keeps it. Neither load nor hit.
+	Remote
 )
-
-// MaxNodes is the largest number of nodes: an owner is two bytes per sample, one value meaning nobody.
-const MaxNodes = math.MaxUint16
 
 const (
 	nobody = math.MaxUint16 // owner of a sample that no buffer holds
-	never  = math.MaxUint32 // next step of a sample that the next epoch does not use
+	never  = math.MaxUint32 // next step of a sample that an epoch does not use
 )
-
-// Shape is what stays the same over all epochs. Every epoch has Steps steps. Every node has Slots
-// samples in each, but TailSlots (1..Slots) in the last.
-type Shape struct {
-	Samples, Nodes, Steps, Slots, TailSlots int
-	Buffer                                  int // samples that one node's buffer holds
-}
 
 // State is what all buffers hold, carried from step to step. Not safe for concurrent use.
 //
 // Invariants between steps: owner[s] is the only node that holds s. held[k] counts the samples of node k
-// and is at most Buffer. planned[t*Nodes+k] counts those of node k that step t of the next epoch uses.
-// idle[k] lists those of node k that neither the rest of this epoch nor the next epoch uses.
+// and is at most Buffer. idle[k] lists those of node k that neither the rest of this epoch nor the next epoch uses.
 //
-// Memory: 6 bytes per sample, and 4 per step and node.
+// Memory: 2 bytes per sample, and per epoch that is foreseen 4 and 4 per step and node.
 type State struct {
-	shape   Shape
-	owner   []uint16
-	next    []uint32
-	held    []int
-	planned []uint32
-	idle    [][]uint32
-	last    bool // no epoch follows: nothing is kept
-	more    bool // two epochs follow at least
+	shape Shape
+	depth int // how many epochs are foreseen at most
+	owner []uint16
+	held  []int
+	ahead []*future // the epochs after this one, the next first; empty if none follows
+	spare []*future
+	idle  [][]uint32
+	more  bool // two epochs follow at least
+
+	mostFull, mostTail int // samples that a node may have in a full step, and in the last
 	scratch
+}
+
+// future is an epoch to come. planned[t*Nodes+k] counts the samples that node k holds now and that step t of that epoch uses.
+type future struct {
+	step    []uint32 // by sample: when the epoch uses it, or never
+	planned []uint32
 }
 
 // scratch is reused by every step, so that a step allocates nothing.
 type scratch struct {
 	who     []uint16 // by position: the node that processes it
-	when    []uint32 // by position: next[sample]
+	when    []uint32 // by position: next use
 	fates   []Fate   // by position
-	due     []uint32 // as Dealt.Samples: next[sample]
+	due     []uint32 // as Dealt.Samples: next use
 	regular []int    // by node: samples that are not repeats; they stand first
 	biases  []uint64 // by node: its part of deal's key
-	fill    []int    // by node: slots taken
+	fill    []int    // by node: samples it has so far
+	size    []int    // by node: samples it will have
+	at      []int    // by node: where its next sample is written
+	crowd   []uint32 // by node
+	surplus []surplus
 	key     key
 	pick    pick
+	regroup regroup
 	dealt   Dealt
 }
 
-// Dealt is one step's outcome. Slices are by node, then by position in the global batch. They are valid until the next Step.
+// Dealt is one step's outcome. Samples and Fates are by node, then by position in the global batch. Valid until the next Step.
 type Dealt struct {
-	Samples []uint32 // node k's are Samples[k*slots : (k+1)*slots]
+	Samples []uint32 // node k's are Samples[Starts[k]:Starts[k+1]]
 	Fates   []Fate
+	Starts  []int // Nodes+1
 	Loads   []int // by node
 	// LeftOut counts samples that a node had room for but did not keep, since it has a hit for each of
 	// its slots in their next step already. Each may be a load more in the next epoch: the price of equal batches.
 	LeftOut int
 	// Drops leave a buffer though their node does not process them in this step; ascending by node.
-	Drops []Drop
+	Drops []Moved
+	// Riders enter a buffer though their node does not process them in this step: they come with a chunk that is read for
+	// one of its loads. Ascending by node.
+	Riders []Moved
 }
 
-// Drop is a sample that leaves the buffer of a node.
-type Drop struct {
+// Moved is a sample that leaves or enters the buffer of a node.
+type Moved struct {
 	Node   uint16
 	Sample uint32
 }
 
-// New returns empty buffers. It panics if the shape breaks the limits said there: specs are checked before.
-func New(shape Shape) *State {
-	if shape.Samples < 1 || shape.Nodes < 1 || shape.Nodes > MaxNodes || shape.Steps < 1 ||
-		shape.TailSlots < 1 || shape.TailSlots > shape.Slots || shape.Buffer < 0 {
-		panic(fmt.Sprintf("balance: impossible shape %+v", shape))
+// Node returns what node k processes.
+func (d *Dealt) Node(k int) ([]uint32, []Fate) {
+	from, to := d.Starts[k], d.Starts[k+1]
+	return d.Samples[from:to], d.Fates[from:to]
+}
+
+// NewDealt returns a Dealt with room for a full step.
+func NewDealt(shape Shape) Dealt {
+	return Dealt{
+		Samples: make([]uint32, shape.batch()), Fates: make([]Fate, shape.batch()),
+		Starts: make([]int, shape.Nodes+1), Loads: make([]int, shape.Nodes),
 	}
-	batch := shape.Nodes * shape.Slots
+}
+
+// New returns empty buffers that look depth epochs ahead, 1 at least. It panics if the shape breaks the limits said there:
+// specs are checked before.
+func New(shape Shape, depth int) *State {
+	shape.check()
+	batch := shape.batch()
 	s := &State{
-		shape:   shape,
-		owner:   make([]uint16, shape.Samples),
-		next:    make([]uint32, shape.Samples),
-		held:    make([]int, shape.Nodes),
-		planned: make([]uint32, shape.Steps*shape.Nodes),
-		idle:    make([][]uint32, shape.Nodes),
+		shape: shape, depth: depth, mostFull: shape.Most(shape.Slots), mostTail: shape.Most(shape.TailSlots),
+		owner: make([]uint16, shape.Samples),
+		held:  make([]int, shape.Nodes),
+		idle:  make([][]uint32, shape.Nodes),
 		scratch: scratch{
 			who: make([]uint16, batch), when: make([]uint32, batch), fates: make([]Fate, batch), due: make([]uint32, batch),
 			regular: make([]int, shape.Nodes), biases: make([]uint64, shape.Nodes), fill: make([]int, shape.Nodes),
-			key: newKey(batch), pick: newPick(shape.Slots),
-			dealt: Dealt{Samples: make([]uint32, batch), Fates: make([]Fate, batch), Loads: make([]int, shape.Nodes)},
+			size: make([]int, shape.Nodes), at: make([]int, shape.Nodes), crowd: make([]uint32, shape.Nodes),
+			key: newKey(batch * depth), pick: newPick(shape.Most(shape.Slots)), regroup: newRegroup(shape), dealt: NewDealt(shape),
 		},
 	}
 	for i := range s.owner {
 		s.owner[i] = nobody
 	}
 	return s
-}
-
-// Begin starts an epoch. next is the order of the epoch after it, each sample at most once (so without
-// padding), step by step; nil if this epoch is the last. more says that yet another epoch follows that one: only
-// then is it worth keeping samples that next does not use.
-func (s *State) Begin(next []uint32, more bool) {
-	s.last, s.more = next == nil, more
-	if s.last {
-		return
-	}
-	if len(next) < len(s.next) {
-		for i := range s.next {
-			s.next[i] = never
-		}
-	}
-	batch := s.shape.Nodes * s.shape.Slots
-	for step := 0; len(next) > 0; step++ {
-		n := min(batch, len(next))
-		for _, sample := range next[:n] {
-			s.next[sample] = uint32(step)
-		}
-		next = next[n:]
-	}
-	clear(s.planned)
-	s.wake()
-}
-
-// wake counts idle samples that the next epoch does use: they wait for it in the buffer.
-func (s *State) wake() {
-	for k, idle := range s.idle {
-		still := idle[:0]
-		for _, sample := range idle {
-			if step := s.next[sample]; step == never {
-				still = append(still, sample)
-			} else {
-				s.planned[int(step)*s.shape.Nodes+k]++
-			}
-		}
-		s.idle[k] = still
-	}
-}
-
-func (s *State) slots(step uint32) int {
-	if int(step) == s.shape.Steps-1 {
-		return s.shape.TailSlots
-	}
-	return s.shape.Slots
-}
-
-// full reports whether node k already has a hit for each of its slots in that step of the next epoch.
-func (s *State) full(step uint32, k int) bool {
-	return int(s.planned[int(step)*s.shape.Nodes+k]) >= s.slots(step)
 }

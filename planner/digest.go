@@ -10,15 +10,17 @@ import (
 
 // digestOf hashes a whole epoch. The encoding, all numbers little-endian:
 //
-//	"solarfs epoch 1\n"
-//	uint64: epoch index, nodes, ranks per node, batch size, positions, drops
+//	"solarfs epoch 2\n"
+//	uint64: epoch index, nodes, ranks per node, batch size, positions, starts, drops, riders
 //	uint32 per position: sample, by step, rank, row
 //	uint8 per position: fate, in the same order
+//	uint64 per start: where the samples of a step and node begin, if batches are uneven
 //	per drop, by step and node: uint64 step*nodes+node, uint32 sample
+//	per rider: the same
 func digestOf(e *Epoch) (sum [32]byte) {
 	h := sha256.New()
-	buf := append(make([]byte, 0, 1<<14), "solarfs epoch 1\n"...)
-	for _, n := range []int{e.Index, e.spec.Nodes, e.spec.RanksPerNode, e.spec.BatchSize, len(e.samples), len(e.drops.keys)} {
+	buf := append(make([]byte, 0, 1<<14), "solarfs epoch 2\n"...)
+	for _, n := range []int{e.Index, e.spec.Nodes, e.spec.RanksPerNode, e.spec.BatchSize, len(e.samples), len(e.starts), e.drops.len(), e.riders.len()} {
 		buf = binary.LittleEndian.AppendUint64(buf, uint64(n))
 	}
 	for _, s := range e.samples {
@@ -27,9 +29,14 @@ func digestOf(e *Epoch) (sum [32]byte) {
 	for _, f := range e.fates {
 		buf = flush(h, append(buf, byte(f)))
 	}
-	for i, key := range e.drops.keys {
-		buf = binary.LittleEndian.AppendUint64(buf, key)
-		buf = flush(h, binary.LittleEndian.AppendUint32(buf, e.drops.samples[i]))
+	for _, start := range e.starts {
+		buf = flush(h, binary.LittleEndian.AppendUint64(buf, uint64(start)))
+	}
+	for _, moved := range []lists{e.drops, e.riders} {
+		for key, sample := range moved.all() {
+			buf = binary.LittleEndian.AppendUint64(buf, key)
+			buf = flush(h, binary.LittleEndian.AppendUint32(buf, sample))
+		}
 	}
 	h.Write(buf)
 	h.Sum(sum[:0])

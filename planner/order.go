@@ -7,6 +7,8 @@ const insideOutFrom = 214_748_364
 // EpochOrder returns the positions of an epoch: the samples in the order in which torch's ranks take them,
 // global batch t being EpochOrder(e)[t*G : (t+1)*G] with G = Ranks*BatchSize. Length Spec.Positions().
 //
+// The epochs of a spec with Visit are torch's in that order.
+//
 // Source: torch/utils/data/distributed.py, DistributedSampler.__iter__, the same in torch 1.13 and 2.6.
 func (s Spec) EpochOrder(epoch int) []uint32 {
 	order := make([]uint32, max(s.Samples, s.Positions()))
@@ -14,12 +16,20 @@ func (s Spec) EpochOrder(epoch int) []uint32 {
 		order[i] = uint32(i)
 	}
 	if s.Order == OrderTorch {
-		shuffle(order[:s.Samples], uint64(s.Seed)+uint64(epoch))
+		shuffle(order[:s.Samples], uint64(s.Seed)+uint64(s.torchEpoch(epoch)))
 	}
 	for i := s.Samples; i < len(order); i++ {
 		order[i] = order[i-s.Samples] // padded from its own start, as often as needed
 	}
 	return order[:s.Positions()]
+}
+
+// torchEpoch is which of torch's epochs that epoch reads.
+func (s Spec) torchEpoch(epoch int) int {
+	if len(s.Visit) == 0 {
+		return epoch
+	}
+	return s.Visit[epoch]
 }
 
 // shuffle turns 0..n-1 into torch.randperm(n) of a CPU generator with that seed.

@@ -17,8 +17,11 @@ type Report struct {
 	LoadsBound  int `json:"loads_bound"`  // the least possible, repeats of torch's padding not counted
 	LoadsForced int `json:"loads_forced"` // loads - loads_padded - loads_bound
 	LoadsPadded int `json:"loads_padded"` // repeats
+	LoadsRiders int `json:"loads_riders"` // read before the step that needs them, with a chunk that is read anyway
+	Remote      int `json:"remote"`       // read from other nodes' memory, neither load nor hit
 
 	LoadsByEpoch        []int `json:"loads_by_epoch"`
+	LoadsBoundByEpoch   []int `json:"loads_bound_by_epoch"`
 	StorageReadsByEpoch []int `json:"storage_reads_by_epoch"` // chunks, over steps, nodes and fields
 
 	HitRate  float64 `json:"hit_rate"`  // hits / samples used
@@ -53,15 +56,14 @@ func MakeReport(spec Spec, progress func(epochs int)) (Report, error) {
 // summary adds epochs up to a Report.
 type summary struct {
 	r                              Report
-	hits                           int
+	hits, positions                int
 	laterLoads, busiest, busiest16 int // from the second epoch on
 }
 
 func newSummary(s Spec) *summary {
 	return &summary{r: Report{
 		Samples: s.Samples, Epochs: s.Epochs, StepsPerEpoch: s.Steps(), Nodes: s.Nodes, Ranks: s.Ranks(),
-		BatchSize: s.BatchSize, Strategy: Strategy, BufferSamples: s.BufferSamples,
-		MaxBatch: s.Rows(0), MinBatch: s.Rows(0),
+		BatchSize: s.BatchSize, Strategy: s.strategy(), BufferSamples: s.BufferSamples,
 	}}
 }
 
@@ -71,7 +73,15 @@ func (s *summary) add(e *Epoch) {
 	r.LoadsBound += st.Bound
 	r.LoadsForced += st.Forced
 	r.LoadsPadded += st.Padded
+	r.LoadsRiders += st.Riders
+	r.Remote += st.Remote
+	if e.Index == 0 {
+		r.MaxBatch, r.MinBatch = st.MaxBatch, st.MinBatch
+	}
+	r.MaxBatch, r.MinBatch = max(r.MaxBatch, st.MaxBatch), min(r.MinBatch, st.MinBatch)
+	r.LoadsBoundByEpoch = append(r.LoadsBoundByEpoch, st.Bound)
 	s.hits += st.Hits
+	s.positions += e.spec.Positions()
 	reads := 0
 	for _, n := range st.StorageReads {
 		reads += n
@@ -89,7 +99,7 @@ func (s *summary) add(e *Epoch) {
 
 func (s *summary) report() Report {
 	r := s.r
-	r.HitRate = float64(s.hits) / float64(s.hits+r.Loads)
+	r.HitRate = float64(s.hits) / float64(s.positions)
 	r.BusiestOverMeanStep = s.overMean(s.busiest)
 	r.BusiestOverMean16Steps = s.overMean(s.busiest16)
 	r.Digest, _ = DigestOf(r.Digests) // each is one

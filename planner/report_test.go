@@ -85,7 +85,7 @@ func TestReportJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, key := range []string{"samples", "epochs", "steps_per_epoch", "nodes", "ranks", "batch_size", "strategy", "buffer_samples_per_node", "loads", "loads_bound",
-		"loads_forced", "loads_padded", "loads_by_epoch", "storage_reads_by_epoch", "hit_rate", "max_batch", "min_batch", "busiest_over_mean_step",
+		"loads_forced", "loads_padded", "loads_riders", "remote", "loads_bound_by_epoch", "loads_by_epoch", "storage_reads_by_epoch", "hit_rate", "max_batch", "min_batch", "busiest_over_mean_step",
 		"busiest_over_mean_16_steps", "digest", "digests"} {
 		if keys[key] == nil {
 			t.Errorf("no %q in %s", key, got)

@@ -1,16 +1,22 @@
 package planner
 
-import "solarfs/balance"
+import (
+	"iter"
+
+	"solarfs/balance"
+)
 
 // Schedule walks the epochs of a plan in order. It holds the order of one epoch ahead, since what is kept depends on the next
 // use. Not safe for concurrent use; the epochs it returns are.
 //
-// Memory: 15 bytes per sample while an epoch is planned, its own 5 included, and 4 per step and node.
+// Memory of the balanced strategy: 15 bytes per sample while an epoch is planned, its own 5 included, and 4 per step and node.
 type Schedule struct {
 	spec   Spec
 	epoch  int      // the next to be planned
-	order  []uint32 // its order
-	state  *balance.State
+	order  []uint32 // its order; nil: not made yet
+	told   int      // the policy knows the epochs before this one
+	depth  int      // how many epochs ahead the policy looks
+	policy policy
 	count  *counter
 	bounds *bounds
 }
@@ -20,20 +26,10 @@ func NewSchedule(spec Spec) (*Schedule, error) {
 	if err := spec.Validate(); err != nil {
 		return nil, err
 	}
-	steps := spec.Steps()
+	how := strategies[spec.strategy()]
 	return &Schedule{
-		spec:  spec,
-		order: spec.EpochOrder(0),
-		state: balance.New(balance.Shape{
-			Samples:   spec.Samples,
-			Nodes:     spec.Nodes,
-			Steps:     steps,
-			Slots:     spec.RanksPerNode * spec.Rows(0),
-			TailSlots: spec.RanksPerNode * spec.Rows(steps-1),
-			Buffer:    spec.BufferSamples,
-		}),
-		count:  newCounter(spec),
-		bounds: newBounds(spec),
+		spec: spec, told: 1, depth: how.depth(spec), policy: how.make(spec),
+		order: spec.EpochOrder(0), count: newCounter(spec), bounds: newBounds(spec),
 	}, nil
 }
 
@@ -42,17 +38,30 @@ func (s *Schedule) Next() (*Epoch, bool) {
 	if s.epoch == s.spec.Epochs {
 		return nil, false
 	}
+	if s.order == nil {
+		s.order = s.spec.EpochOrder(s.epoch)
+	}
 	e := &Epoch{Index: s.epoch, spec: s.spec, last: s.spec.Nodes, samples: s.order, fates: make([]Fate, len(s.order))}
 	s.epoch++
 	s.order = nil
-	if s.epoch < s.spec.Epochs {
-		s.order = s.spec.EpochOrder(s.epoch)
-		s.state.Begin(s.order[:s.spec.regular()], s.epoch+1 < s.spec.Epochs)
-	} else {
-		s.state.Begin(nil, false)
-	}
+	s.policy.Begin(s.fresh(), s.epoch+1 < s.spec.Epochs)
 	s.plan(e)
 	return e, true
+}
+
+// fresh yields the orders of the epochs that the policy must be told before the epoch before s.epoch is planned.
+func (s *Schedule) fresh() iter.Seq[[]uint32] {
+	return func(yield func([]uint32) bool) {
+		for ; s.told < min(s.epoch+s.depth, s.spec.Epochs); s.told++ {
+			order := s.spec.EpochOrder(s.told)
+			if s.told == s.epoch {
+				s.order = order
+			}
+			if !yield(order[:s.spec.regular()]) {
+				return
+			}
+		}
+	}
 }
 
 // plan turns e.samples from positions into batches, in place: a step's samples stay where they are as a set.
@@ -63,13 +72,12 @@ func (s *Schedule) plan(e *Epoch) {
 	for step, from := 0, 0; from < len(e.samples); step++ {
 		n := s.spec.Rows(step) * s.spec.Ranks()
 		samples, fates := e.samples[from:from+n], e.fates[from:from+n]
-		dealt := s.state.Step(samples, min(n, regular-from))
+		dealt := s.policy.Step(samples, max(0, min(n, regular-from)))
 		s.count.step(dealt, from+n > regular)
+		e.addStarts(from, dealt.Starts)
 		s.toRanks(dealt, samples, fates)
-		for _, d := range dealt.Drops {
-			e.drops.keys = append(e.drops.keys, uint64(step*s.spec.Nodes+int(d.Node)))
-			e.drops.samples = append(e.drops.samples, d.Sample)
-		}
+		e.drops.add(dealt.Drops, s.spec.Nodes)
+		e.riders.add(dealt.Riders, s.spec.Nodes)
 		from += n
 	}
 	e.stats = s.count.end(len(e.samples)-regular, bound)
@@ -85,14 +93,13 @@ func (s *Schedule) toRanks(d *balance.Dealt, samples []uint32, fates []Fate) {
 		copy(fates, d.Fates)
 		return
 	}
-	slots := len(samples) / s.spec.Nodes
-	rows := slots / ranks
-	for node := 0; node < len(samples); node += slots {
+	to := 0
+	for node := range s.spec.Nodes {
+		mine, theirs := d.Node(node)
 		for local := range ranks {
-			to := node + local*rows
-			for row := range rows {
-				samples[to+row] = d.Samples[node+row*ranks+local]
-				fates[to+row] = d.Fates[node+row*ranks+local]
+			for i := local; i < len(mine); i += ranks {
+				samples[to], fates[to] = mine[i], theirs[i]
+				to++
 			}
 		}
 	}

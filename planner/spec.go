@@ -3,6 +3,7 @@ package planner
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"solarfs/balance"
 )
@@ -12,9 +13,6 @@ const (
 	OrderTorch      = "torch"      // a new permutation in every epoch, as DistributedSampler(shuffle=True)
 	OrderSequential = "sequential" // 0..N-1 in every epoch, as DistributedSampler(shuffle=False)
 )
-
-// Strategy is the name of the one strategy that this package plans.
-const Strategy = "balanced"
 
 // Limits of a Spec. maxGlobal bounds ranks*BatchSize so that no product of sizes overflows.
 const (
@@ -36,6 +34,15 @@ type Spec struct {
 	DropLast      bool   `json:"drop_last"`      // as DistributedSampler(drop_last=True) and DataLoader(drop_last=True)
 	BufferSamples int    `json:"buffer_samples"` // per node: how many samples one node's buffer holds
 	ChunkSamples  []int  `json:"chunk_samples"`  // per field: samples per storage chunk (1 where contiguous); only counts storage reads
+
+	// Strategy is who processes, loads and keeps what; see Strategies. Empty: balanced.
+	Strategy string `json:"strategy"`
+	// MaxImbalance is how far a rank's batch may leave its equal share, as a fraction of it: 0 <= MaxImbalance < 1.
+	MaxImbalance float64 `json:"max_imbalance"`
+	// Chunk is how many samples one storage read brings: those of a chunk of the largest field. 0 or 1: one.
+	Chunk int `json:"chunk"`
+	// Visit says which of torch's epochs each epoch reads, a permutation of 0..Epochs-1. Empty: the same.
+	Visit []int `json:"visit,omitempty"`
 }
 
 // Validate returns an error that says what is wrong and how to mend it.
@@ -66,6 +73,9 @@ func (s Spec) Validate() error {
 }
 
 func (s Spec) validateRest() error {
+	if err := s.validateStrategy(); err != nil {
+		return err
+	}
 	if s.Order != OrderTorch && s.Order != OrderSequential {
 		return fmt.Errorf("order is %q; give %q or %q", s.Order, OrderTorch, OrderSequential)
 	}
@@ -77,6 +87,26 @@ func (s Spec) validateRest() error {
 	if s.Steps() == 0 {
 		return fmt.Errorf("no step is left: %d samples do not fill one global batch of %d ranks x %d, and the short one is dropped; give fewer ranks, a smaller batch size, or keep the last batch",
 			s.Samples, s.Ranks(), s.BatchSize)
+	}
+	return nil
+}
+
+func (s Spec) validateStrategy() error {
+	if s.Strategy != "" && strategies[s.Strategy].make == nil {
+		return fmt.Errorf("there is no strategy %q; give one of %s", s.Strategy, strings.Join(Strategies(), ", "))
+	}
+	if !(s.MaxImbalance >= 0 && s.MaxImbalance < 1) {
+		return fmt.Errorf("max imbalance is %v; give a fraction of the batch size from 0 to below 1", s.MaxImbalance)
+	}
+	if len(s.Visit) == 0 {
+		return nil
+	}
+	seen := make([]bool, s.Epochs)
+	for _, e := range s.Visit {
+		if e < 0 || e >= s.Epochs || seen[e] || len(s.Visit) != s.Epochs {
+			return fmt.Errorf("the epochs visited are no order of 0..%d", s.Epochs-1)
+		}
+		seen[e] = true
 	}
 	return nil
 }
@@ -100,10 +130,23 @@ func (s Spec) Steps() int {
 	return ceilDiv(s.perRank(), s.BatchSize)
 }
 
-// Rows is how many samples each rank has in that step: BatchSize, fewer in a short last step.
+// Rows is a rank's equal share of that step: BatchSize, fewer in a short last step.
 func (s Spec) Rows(step int) int {
 	return min(s.BatchSize, s.perRank()-step*s.BatchSize)
 }
+
+// shape is what the strategies need of the spec.
+func (s Spec) shape() balance.Shape {
+	steps := s.Steps()
+	return balance.Shape{
+		Samples: s.Samples, Nodes: s.Nodes, Steps: steps, Buffer: s.BufferSamples,
+		Slots: s.RanksPerNode * s.Rows(0), TailSlots: s.RanksPerNode * s.Rows(steps-1),
+		Ranks: s.RanksPerNode, Imbalance: s.MaxImbalance,
+	}
+}
+
+// MaxRows is the largest batch that a rank may have: BatchSize where batches are equal.
+func (s Spec) MaxRows() int { return s.shape().Most(s.RanksPerNode*s.Rows(0)) / s.RanksPerNode }
 
 // Positions is the number of samples that all ranks use in one epoch, repeats counted.
 func (s Spec) Positions() int {

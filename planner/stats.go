@@ -6,18 +6,23 @@ import (
 	"solarfs/balance"
 )
 
-// EpochStats are the figures of one epoch over all nodes. Loads + Hits is the number of positions.
+// EpochStats are the figures of one epoch over all nodes. Loads + Hits + Remote - Riders is the number of positions.
 type EpochStats struct {
-	Loads  int // samples read from storage
+	Loads  int // samples read from storage, riders included
 	Hits   int
+	Remote int // samples read from the memory of another node
+	Riders int // loads that are not for the step in which they are read
 	Padded int // loads that repeat a sample of the same epoch
 	Bound  int // the least number of loads possible, repeats not counted
-	Forced int // Loads - Padded - Bound: what equal batches cost
+	Forced int // Loads - Padded - Bound
 	// LeftOut counts samples that a node had room for but did not keep, since it has a hit for each of its slots
 	// in their next step already; see the package comment.
 	LeftOut int
 	Kept    int // samples that enter or stay in a buffer when they are used
 	Drops   int // samples that leave a buffer without being used
+
+	// MaxBatch and MinBatch are over ranks and full steps; the short last step counts only where it is the only one.
+	MaxBatch, MinBatch int
 
 	// StorageReads is, per field, the number of distinct chunks that a node's loads of one step need, summed over steps and nodes.
 	StorageReads []int
@@ -31,20 +36,23 @@ const run = 16
 
 // counter gathers the stats of an epoch step by step.
 type counter struct {
-	stats  EpochStats
-	inRun  []int // by node: loads since the last run ended
-	steps  int
-	chunks []int    // samples per chunk, by field
-	ids    []uint32 // scratch: chunks of one node and step
+	stats     EpochStats
+	inRun     []int // by node: loads since the last run ended
+	steps     int
+	ranks     int // per node
+	full      int // samples of a full step
+	positions int
+	chunks    []int    // samples per chunk, by field
+	ids       []uint32 // scratch: chunks of one node and step
 }
 
 func newCounter(s Spec) *counter {
-	return &counter{inRun: make([]int, s.Nodes), chunks: s.ChunkSamples}
+	return &counter{inRun: make([]int, s.Nodes), ranks: s.RanksPerNode, chunks: s.ChunkSamples}
 }
 
 func (c *counter) begin() {
 	c.stats = EpochStats{StorageReads: make([]int, len(c.chunks))}
-	c.steps = 0
+	c.steps, c.positions = 0, 0
 }
 
 // step counts one step, of whose positions some may be repeats.
@@ -53,17 +61,36 @@ func (c *counter) step(d *balance.Dealt, repeats bool) {
 		c.stats.Loads += n
 		c.inRun[k] += n
 	}
-	c.stats.Hits += len(d.Samples)
+	c.positions += len(d.Samples)
 	c.stats.Drops += len(d.Drops)
+	c.stats.Riders += len(d.Riders)
 	c.stats.LeftOut += d.LeftOut
 	c.stats.Busiest += slices.Max(d.Loads)
+	c.batches(d)
 	if c.steps++; c.steps%run == 0 {
 		c.endRun()
 	}
 	for _, f := range d.Fates {
 		c.stats.Kept += int(f&Keep) / int(Keep)
+		c.stats.Remote += int(f&Remote) / int(Remote)
 	}
 	c.reads(d, repeats)
+}
+
+// batches notes the largest and the smallest batch.
+func (c *counter) batches(d *balance.Dealt) {
+	if c.steps > 0 && len(d.Samples) < c.full {
+		return
+	}
+	c.full = len(d.Samples)
+	for k := range d.Loads {
+		n := d.Starts[k+1] - d.Starts[k]
+		low, high := n/c.ranks, ceilDiv(n, c.ranks)
+		if c.stats.MaxBatch == 0 {
+			c.stats.MaxBatch, c.stats.MinBatch = high, low
+		}
+		c.stats.MaxBatch, c.stats.MinBatch = max(c.stats.MaxBatch, high), min(c.stats.MinBatch, low)
+	}
 }
 
 func (c *counter) endRun() {
@@ -73,7 +100,7 @@ func (c *counter) endRun() {
 
 func (c *counter) end(padded, bound int) EpochStats {
 	c.endRun()
-	c.stats.Hits -= c.stats.Loads
+	c.stats.Hits = c.positions + c.stats.Riders - c.stats.Loads - c.stats.Remote
 	c.stats.Padded, c.stats.Bound = padded, bound
 	c.stats.Forced = c.stats.Loads - padded - bound
 	return c.stats
@@ -86,23 +113,33 @@ func (c *counter) reads(d *balance.Dealt, repeats bool) {
 			c.stats.StorageReads[f] = c.stats.StorageReads[same]
 			continue
 		}
-		slots := len(d.Samples) / len(d.Loads)
+		riders := d.Riders
 		for k, loads := range d.Loads {
 			if size == 1 && !repeats {
 				c.stats.StorageReads[f] += loads
 				continue
 			}
-			c.stats.StorageReads[f] += c.distinct(d.Samples[k*slots:][:slots], d.Fates[k*slots:][:slots], size)
+			n := 0
+			for n < len(riders) && int(riders[n].Node) == k {
+				n++
+			}
+			c.stats.StorageReads[f] += c.distinct(d, k, riders[:n], size)
+			riders = riders[n:]
 		}
 	}
 }
 
-func (c *counter) distinct(samples []uint32, fates []Fate, size int) int {
+// distinct counts the chunks of size samples that node k reads.
+func (c *counter) distinct(d *balance.Dealt, k int, riders []balance.Moved, size int) int {
 	c.ids = c.ids[:0]
+	samples, fates := d.Node(k)
 	for i, s := range samples {
 		if fates[i]&Load != 0 {
 			c.ids = append(c.ids, uint32(int(s)/size))
 		}
+	}
+	for _, r := range riders {
+		c.ids = append(c.ids, uint32(int(r.Sample)/size))
 	}
 	slices.Sort(c.ids)
 	n := 0

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 )
@@ -10,8 +11,9 @@ import (
 // but the batches, fates and drops to go by. It checks that
 //
 //   - each epoch is torch's sequence: each global batch holds the samples that torch's holds, every node's in torch's order;
-//   - the batches of a step are equal over the ranks, so that the weights n_rank*ranks/n_global sum to the rank count;
-//   - each hit is in the buffer of the node that processes it at that time; what is dropped or leaves was there; what enters was not;
+//   - the batches of a step are equal over the ranks, or within MaxImbalance, and the weights n_rank*ranks/n_global sum to the rank count;
+//   - each hit is in the buffer of the node that processes it at that time, and what is read from a peer in another's; what is dropped
+//     or leaves was there; what enters was not; a rider's chunk is read in that step by that node;
 //   - a repeat (padding) is a load and is never kept; in the last epoch nothing is kept;
 //   - no buffer exceeds its size;
 //   - loads, hits, repeats, drops and the bound are counted right, and the loads are not under the bound.
@@ -87,6 +89,9 @@ func (v *verifier) step(e *Epoch, step int, global []uint32) error {
 		left[s]++
 	}
 	regular := set{} // samples whose use in this step is a hit or kept
+	if err := v.weights(e, step, len(global)); err != nil {
+		return err
+	}
 	for node := range v.spec.Nodes {
 		if err := v.node(e, step, node, global, left, regular); err != nil {
 			return fmt.Errorf("node %d: %w", node, err)
@@ -103,10 +108,7 @@ func (v *verifier) step(e *Epoch, step int, global []uint32) error {
 
 // node verifies and executes one node's part of a step.
 func (v *verifier) node(e *Epoch, step, node int, global []uint32, left map[uint32]int, regular set) error {
-	samples, fates, err := nodeBatch(e, step, node)
-	if err != nil {
-		return err
-	}
+	samples, fates := nodeBatch(e, step, node)
 	for i, s := range samples {
 		if left[s]--; left[s] < 0 {
 			return fmt.Errorf("sample %d is not in torch's global batch, or more often than there", s)
@@ -120,30 +122,57 @@ func (v *verifier) node(e *Epoch, step, node int, global []uint32, left map[uint
 			return err
 		}
 	}
-	return v.move(node, samples, fates, e.Drops(step, node))
+	if err := v.riders(e, step, node, samples, fates); err != nil {
+		return err
+	}
+	return v.move(node, samples, fates, e.Drops(step, node), e.Riders(step, node))
+}
+
+// weights verifies the sizes of a step's batches.
+func (v *verifier) weights(e *Epoch, step, global int) error {
+	share := float64(v.spec.Rows(step))
+	sum := 0.0
+	for rank := range v.spec.Ranks() {
+		rows := float64(e.Rows(step, rank))
+		if math.Abs(rows-share) > share*v.spec.MaxImbalance+1e-6 || rows < 1 {
+			return fmt.Errorf("rank %d: a batch of %v where %v is the equal share and %v of it the most imbalance", rank, rows, share, v.spec.MaxImbalance)
+		}
+		sum += e.Weight(step, rank)
+	}
+	if math.Abs(sum-float64(v.spec.Ranks())) > 1e-9*float64(v.spec.Ranks()) {
+		return fmt.Errorf("the weights sum to %v, not to the number of ranks, for %d samples", sum, global)
+	}
+	return nil
 }
 
 // nodeBatch puts the batches of a node's ranks together, in the order of the global batch.
-func nodeBatch(e *Epoch, step, node int) (samples []uint32, fates []Fate, err error) {
-	ranks, rows := e.spec.RanksPerNode, e.spec.Rows(step)
-	samples, fates = make([]uint32, ranks*rows), make([]Fate, ranks*rows)
+func nodeBatch(e *Epoch, step, node int) (samples []uint32, fates []Fate) {
+	ranks := e.spec.RanksPerNode
+	var n int
+	for local := range ranks {
+		n += e.Rows(step, node*ranks+local)
+	}
+	samples, fates = make([]uint32, n), make([]Fate, n)
 	for local := range ranks {
 		s, f := e.Batch(step, node*ranks+local)
-		if len(s) != rows || len(f) != rows {
-			return nil, nil, fmt.Errorf("local rank %d has %d samples and %d fates, not %d", local, len(s), len(f), rows)
-		}
-		for row := range rows {
+		for row := range s {
 			samples[row*ranks+local], fates[row*ranks+local] = s[row], f[row]
 		}
 	}
-	return samples, fates, nil
+	return samples, fates
 }
 
 // use verifies the fate of one sample of a node's batch against the buffer as it is when the batch is made.
 func (v *verifier) use(e *Epoch, node int, s uint32, fate Fate, regular set) error {
-	if fate&Load != 0 {
+	switch {
+	case fate&Load != 0:
 		v.got.Loads++
-	} else {
+	case fate&Remote != 0:
+		v.got.Remote++
+		if !slices.ContainsFunc(v.buffers, func(b set) bool { return b.has(s) }) || v.buffers[node].has(s) {
+			return fmt.Errorf("sample %d is read from a peer, but no peer holds it, or the node itself does", s)
+		}
+	default:
 		v.got.Hits++
 		if !v.buffers[node].has(s) {
 			return fmt.Errorf("sample %d is a hit, but not in the buffer", s)
@@ -155,7 +184,7 @@ func (v *verifier) use(e *Epoch, node int, s uint32, fate Fate, regular set) err
 			return fmt.Errorf("sample %d is kept in the last epoch", s)
 		}
 	}
-	if fate == Load {
+	if fate == Load || fate == Remote {
 		return nil
 	}
 	if v.used.has(s) || regular.has(s) {
@@ -165,9 +194,32 @@ func (v *verifier) use(e *Epoch, node int, s uint32, fate Fate, regular set) err
 	return nil
 }
 
+// riders verifies that a node reads the chunk of each of its riders in that step.
+func (v *verifier) riders(e *Epoch, step, node int, samples []uint32, fates []Fate) error {
+	riders := e.Riders(step, node)
+	if len(riders) == 0 {
+		return nil
+	}
+	size := uint32(v.spec.Chunk)
+	read := set{}
+	for i, s := range samples {
+		if fates[i]&Load != 0 {
+			read[s/size] = struct{}{}
+		}
+	}
+	for _, r := range riders {
+		if !read.has(r / size) {
+			return fmt.Errorf("sample %d is kept from a chunk that no load of the step reads", r)
+		}
+		v.got.Loads++
+		v.got.Riders++
+	}
+	return nil
+}
+
 // move lets samples leave and enter the buffer, in the order in which a node does it.
-func (v *verifier) move(node int, samples []uint32, fates []Fate, drops []uint32) error {
-	buffer := v.buffers[node]
+func (v *verifier) move(node int, samples []uint32, fates []Fate, drops, riders []uint32) error {
+	buffer, riders := v.buffers[node], slices.Clone(riders)
 	for _, s := range drops {
 		if !buffer.has(s) || slices.Contains(samples, s) {
 			return fmt.Errorf("sample %d is dropped, but is not in the buffer or is in the batch", s)
@@ -181,9 +233,11 @@ func (v *verifier) move(node int, samples []uint32, fates []Fate, drops []uint32
 		}
 	}
 	for i, s := range samples {
-		if fates[i] != Load|Keep {
-			continue
+		if fates[i] == Load|Keep || fates[i] == Remote|Keep {
+			riders = append(riders, s)
 		}
+	}
+	for _, s := range riders {
 		if buffer.has(s) {
 			return fmt.Errorf("sample %d enters the buffer, but is there already", s)
 		}
@@ -208,7 +262,7 @@ func (v *verifier) counts(e *Epoch) error {
 	got.Padded = v.spec.Positions() - len(v.used)
 	got.Bound = max(len(v.used)-min(v.spec.Samples, v.spec.Nodes*min(v.spec.BufferSamples, v.spec.Samples)), fresh)
 	got.Forced = got.Loads - got.Padded - got.Bound
-	want.StorageReads, want.LeftOut, want.Busiest, want.Busiest16 = nil, 0, 0, 0
+	want.StorageReads, want.LeftOut, want.Busiest, want.Busiest16, want.MaxBatch, want.MinBatch = nil, 0, 0, 0, 0, 0
 	if !reflect.DeepEqual(got, want) {
 		return fmt.Errorf("the plan states %+v, its execution gives %+v", want, got)
 	}

@@ -33,7 +33,7 @@ func TestVerifyFindsFaults(t *testing.T) {
 		{"rows swapped", func(e *Epoch) { e.samples[0], e.samples[1] = e.samples[1], e.samples[0] }, "not in the order"},
 		{"a hit that is none", func(e *Epoch) { e.fates[first(e, Load)] = 0 }, "is a hit, but not in the buffer"},
 		{"kept too many", func(e *Epoch) { e.fates[first(e, Load)] |= Keep }, "its size is 20"},
-		{"a drop of what is not there", func(e *Epoch) { e.drops = drops{keys: []uint64{1}, samples: []uint32{e.samples[0]}} }, "is dropped"},
+		{"a drop of what is not there", func(e *Epoch) { e.drops = lists{}; e.drops.append(1, e.samples[0]) }, "is dropped"},
 		{"a wrong count", func(e *Epoch) { e.stats.Loads-- }, "its execution gives"},
 		{"a wrong bound", func(e *Epoch) { e.stats.Bound++; e.stats.Forced-- }, "its execution gives"},
 		{"a hit for a load", func(e *Epoch) { e.fates[first(e, 0)] |= Load }, "its size is 20"},

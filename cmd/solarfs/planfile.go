@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -151,7 +152,7 @@ func parsePlan(text []byte) (*planDoc, error) {
 		{"nodes", r.Nodes == s.Nodes},
 		{"ranks", r.Ranks == s.Ranks()},
 		{"batch_size", r.BatchSize == s.BatchSize},
-		{"strategy", r.Strategy == planner.Strategy},
+		{"strategy", r.Strategy == cmp.Or(s.Strategy, planner.Balanced)},
 		{"buffer_samples", r.BufferSamples == s.BufferSamples && s.BufferSamples <= s.Samples},
 		{"digests", len(d.Digests) == s.Epochs},
 		{"digest", digest == d.Digest},
