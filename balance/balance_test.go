@@ -52,7 +52,7 @@ func TestHitsStayAndMissesFillUp(t *testing.T) {
 		[][]uint32{{0, 1, 2, 3, 4, 5, 6, 7}, {0, 1, 4, 5, 2, 3, 6, 7}, {0, 1, 2, 3, 4, 5, 6, 7}},
 		// 0 to node 0 (tie, lower). 1 to node 1 (fewer slots taken). Both are kept, for step 0.
 		"0+k 2+k | 1+k 3+k",
-		"4+ 5+ | 6+ 7+", // none is kept: neighbours in the file
+		"4+ 5+ | 6+ 7+",   // none is kept: neighbours in the file
 		"0' 4+k | 1' 5+k", // step 0 of the last epoch has 2 (or 3) already, step 1 none
 		"2'k 6+ | 3'k 7+",
 		"0+ 2' | 1+ 3'",
@@ -66,7 +66,7 @@ func TestKeepsForTheEmptiestStep(t *testing.T) {
 		[][]uint32{{0, 1, 2, 3, 4, 5}, {0, 1, 3, 2, 4, 5}, {0, 1, 2, 3, 4, 5}},
 		"0+k 1+k 2+k", // all fit: steps 0, 0, 1
 		"3+ 4+k 5+",   // one more: step 1 has one kept, step 0 two; 4 stands before 5
-		"0'k 1' 3+k", // step 0 has 0, 1 and 2, step 1 has 4
+		"0'k 1' 3+k",  // step 0 has 0, 1 and 2, step 1 has 4
 		"2'k 4'k 5+",
 		"0' 1+ 2'",
 		"3' 4' 5+",

@@ -29,7 +29,7 @@ func (s *State) foresee(order []uint32) {
 			f.step[i] = never
 		}
 	}
-	batch := s.shape.batch()
+	batch := s.shape.Batch()
 	for step := 0; len(order) > 0; step++ {
 		n := min(batch, len(order))
 		for _, sample := range order[:n] {

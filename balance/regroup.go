@@ -14,11 +14,11 @@ type regroup struct {
 }
 
 func newRegroup(shape Shape) regroup {
-	places := bits.Len(uint(min(shape.batch(), 1<<12)))
+	places := bits.Len(uint(min(shape.Batch(), 1<<12)))
 	shift := max(0, bits.Len(uint(shape.Samples))-places)
 	return regroup{
 		shift: uint(shift), count: make([]uint32, (shape.Samples-1)>>shift+2),
-		turn: make([]uint16, 0, shape.batch()),
+		turn: make([]uint16, 0, shape.Batch()),
 	}
 }
 

@@ -18,18 +18,19 @@ type Shape struct {
 	Imbalance float64 // how far a rank's batch may leave its equal share, as a fraction of it, 0 <= Imbalance < 1
 }
 
-func (s Shape) check() {
+// Check panics if the limits said there are broken: specs are checked before.
+func (s Shape) Check() {
 	if s.Samples < 1 || s.Nodes < 1 || s.Nodes > MaxNodes || s.Steps < 1 || s.Ranks < 1 || s.Buffer < 0 || s.TailSlots < 1 ||
 		s.TailSlots > s.Slots || s.Slots%s.Ranks != 0 || s.TailSlots%s.Ranks != 0 || s.Imbalance < 0 || s.Imbalance >= 1 {
 		panic(fmt.Sprintf("balance: impossible shape %+v", s))
 	}
 }
 
-// batch is the number of samples of a full step over all nodes.
-func (s Shape) batch() int { return s.Nodes * s.Slots }
+// Batch is the number of samples of a full step over all nodes.
+func (s Shape) Batch() int { return s.Nodes * s.Slots }
 
-// slots is a node's equal share of a step.
-func (s Shape) slots(step int) int {
+// SlotsOf is a node's equal share of a step.
+func (s Shape) SlotsOf(step int) int {
 	if step == s.Steps-1 {
 		return s.TailSlots
 	}

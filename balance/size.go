@@ -1,28 +1,28 @@
 package balance
 
-// share decides how many samples each node processes in a step, given its hits in fill: its equal share slots, or, where batches may
-// be uneven, as many of its hits as it may have, the rest being filled up from the lowest.
-func (s *State) share(slots int) {
-	if s.shape.Imbalance == 0 {
-		for k := range s.size {
-			s.size[k] = slots
+// Share decides how many samples each node processes in a step, given its hits: its equal share slots, or, where batches may
+// be uneven, as many of its hits as it may have, the rest being filled up from the lowest. The outcome goes into sizes.
+func (s Shape) Share(hits []int, slots int, sizes []int) {
+	if s.Imbalance == 0 {
+		for k := range sizes {
+			sizes[k] = slots
 		}
 		return
 	}
-	low, total := s.shape.Least(slots), slots*s.shape.Nodes
+	low, total := s.Least(slots), slots*s.Nodes
 	// As much as all may have at most, so that enough is left for everyone's least.
-	top := largest(slots, s.shape.Most(slots), func(top int) bool { return s.sum(low, top) <= total })
-	for k, hits := range s.fill {
-		s.size[k] = min(max(hits, low), top)
+	top := largest(slots, s.Most(slots), func(top int) bool { return clamped(hits, low, top) <= total })
+	for k, n := range hits {
+		sizes[k] = min(max(n, low), top)
 	}
-	fillUp(s.size, low, slots, total)
+	fillUp(sizes, low, slots, total)
 }
 
-func (s *State) sum(low, top int) (n int) {
-	for _, hits := range s.fill {
-		n += min(max(hits, low), top)
+func clamped(counts []int, low, top int) (sum int) {
+	for _, n := range counts {
+		sum += min(max(n, low), top)
 	}
-	return n
+	return sum
 }
 
 // fillUp raises the smallest sizes until they sum up to total. All are at least low; raised to high they would be total at least.

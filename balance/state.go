@@ -95,7 +95,7 @@ func (d *Dealt) Node(k int) ([]uint32, []Fate) {
 // NewDealt returns a Dealt with room for a full step.
 func NewDealt(shape Shape) Dealt {
 	return Dealt{
-		Samples: make([]uint32, shape.batch()), Fates: make([]Fate, shape.batch()),
+		Samples: make([]uint32, shape.Batch()), Fates: make([]Fate, shape.Batch()),
 		Starts: make([]int, shape.Nodes+1), Loads: make([]int, shape.Nodes),
 	}
 }
@@ -103,8 +103,8 @@ func NewDealt(shape Shape) Dealt {
 // New returns empty buffers that look depth epochs ahead, 1 at least. It panics if the shape breaks the limits said there:
 // specs are checked before.
 func New(shape Shape, depth int) *State {
-	shape.check()
-	batch := shape.batch()
+	shape.Check()
+	batch := shape.Batch()
 	s := &State{
 		shape: shape, depth: depth, mostFull: shape.Most(shape.Slots), mostTail: shape.Most(shape.TailSlots),
 		owner: make([]uint16, shape.Samples),

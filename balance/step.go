@@ -22,7 +22,7 @@ func (s *State) Step(batch []uint32, regular int) *Dealt {
 	s.dealt.Drops, s.dealt.LeftOut = s.dealt.Drops[:0], 0
 	s.look(batch)
 	s.claim(batch, regular)
-	s.share(slots)
+	s.shape.Share(s.fill, slots, s.size)
 	s.release(batch)
 	for k, hits := range s.fill {
 		s.dealt.Loads[k] = s.size[k] - hits

@@ -3,13 +3,14 @@ package planner
 // bounds yields, epoch by epoch, the least number of loads that any plan can have; see the package comment.
 type bounds struct {
 	spec   Spec
-	used   []uint64 // bit per sample: used in an earlier epoch; nil where every epoch uses every sample
-	unseen int      // where used is nil: samples that no epoch has used yet, all or none
+	used   []uint64 // bit per sample: used in an earlier epoch; nil where only the first epoch must read what no epoch has used before
+	unseen int      // where used is nil: samples that the first epoch uses; 0 after it
 }
 
 func newBounds(s Spec) *bounds {
-	b := &bounds{spec: s, unseen: s.Samples}
-	if s.regular() < s.Samples {
+	b := &bounds{spec: s, unseen: s.regular()}
+	// A rider may be read in an epoch before the one that uses it first.
+	if s.regular() < s.Samples && s.Chunk <= 1 {
 		b.used = make([]uint64, ceilDiv(s.Samples, 64))
 	}
 	return b

@@ -44,6 +44,9 @@ func dump(t *testing.T, spec Spec) string {
 				if d := e.Drops(step, node); len(d) > 0 {
 					fmt.Fprintf(&b, " ; node %d drops %v", node, d)
 				}
+				if r := e.Riders(step, node); len(r) > 0 {
+					fmt.Fprintf(&b, " ; node %d takes along %v", node, r)
+				}
 			}
 			b.WriteByte('\n')
 		}
@@ -58,6 +61,8 @@ func TestGolden(t *testing.T) {
 		"drop-last":  {Samples: 31, Nodes: 3, RanksPerNode: 1, BatchSize: 3, Epochs: 4, Seed: 5, Order: OrderTorch, DropLast: true, BufferSamples: 7},
 		"padded":     {Samples: 5, Nodes: 2, RanksPerNode: 4, BatchSize: 1, Epochs: 2, Order: OrderTorch, BufferSamples: 3},
 		"sequential": {Samples: 12, Nodes: 2, RanksPerNode: 1, BatchSize: 3, Epochs: 2, Order: OrderSequential, BufferSamples: 3},
+		"chunks":     {Samples: 24, Nodes: 2, RanksPerNode: 1, BatchSize: 3, Epochs: 3, Seed: 2, Order: OrderTorch, BufferSamples: 6, Chunk: 4, ChunkSamples: []int{4}},
+		"uneven":     {Samples: 32, Nodes: 2, RanksPerNode: 2, BatchSize: 4, Epochs: 3, Seed: 3, Order: OrderTorch, BufferSamples: 16, MaxImbalance: .5},
 		"no-buffer":  {Samples: 9, Nodes: 2, RanksPerNode: 1, BatchSize: 2, Epochs: 2, Order: OrderTorch},
 	} {
 		file := filepath.Join("testdata", name+".golden")

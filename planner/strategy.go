@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"solarfs/balance"
+	"solarfs/balance/chunked"
 )
 
 // policy decides who processes, loads and keeps what, step by step.
@@ -27,7 +28,7 @@ type strategy struct {
 const Balanced = "balanced"
 
 var strategies = map[string]strategy{
-	Balanced: {func(s Spec) policy { return balance.New(s.shape(), foresight(s)) }, foresight},
+	Balanced: {balanced, foresight},
 }
 
 // Strategies are the names that Spec.Strategy can have, in order of the alphabet.
@@ -40,6 +41,13 @@ func (s Spec) strategy() string {
 	return s.Strategy
 }
 
+func balanced(s Spec) policy {
+	if s.Chunk > 1 {
+		return chunked.New(s.shape(), s.Chunk, s.EpochOrder(0)[:s.regular()])
+	}
+	return balance.New(s.shape(), foresight(s))
+}
+
 // foresight is how many epochs ahead the balanced strategy looks: one, except where the buffers hold so much of the set that little is
 // dealt anew in an epoch, and what is dealt must suit several.
 func foresight(s Spec) int {
@@ -48,7 +56,7 @@ func foresight(s Spec) int {
 		deepest = 32      // of which planning takes 5 times as long as of 1
 		budget  = 1 << 28 // samples x epochs: 4 bytes of memory each
 	)
-	if s.Nodes == 1 || float64(s.allBuffers()) < from*float64(s.regular()) {
+	if s.Chunk > 1 || s.Nodes == 1 || float64(s.allBuffers()) < from*float64(s.regular()) {
 		return 1
 	}
 	return max(1, min(s.Epochs-1, deepest, budget/s.Samples))

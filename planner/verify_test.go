@@ -9,8 +9,8 @@ import (
 
 func TestCertificate(t *testing.T) {
 	r := rand.New(rand.NewPCG(2211, 224))
-	for range 600 {
-		for _, spec := range []Spec{fillable(randomSpec(r)), droppySpec(r)} {
+	for range 500 {
+		for _, spec := range []Spec{fillable(randomSpec(r)), droppySpec(r), chunkedSpec(r), unevenSpec(r)} {
 			if err := Verify(spec); err != nil {
 				t.Fatalf("%+v: %v", spec, err)
 			}
@@ -20,7 +20,7 @@ func TestCertificate(t *testing.T) {
 
 // TestVerifyFindsFaults spoils a plan in each way and expects the certificate to be refused, by name.
 func TestVerifyFindsFaults(t *testing.T) {
-	spec := Spec{Samples: 100, Nodes: 2, RanksPerNode: 2, BatchSize: 4, Epochs: 3, Order: OrderTorch, BufferSamples: 20}
+	spec := Spec{Samples: 100, Nodes: 2, RanksPerNode: 2, BatchSize: 4, Epochs: 3, Order: OrderTorch, BufferSamples: 20, Chunk: 1}
 	first := func(e *Epoch, fate Fate) int { return slices.Index(e.fates, fate) }
 	for _, c := range []struct {
 		name  string
@@ -33,6 +33,7 @@ func TestVerifyFindsFaults(t *testing.T) {
 		{"rows swapped", func(e *Epoch) { e.samples[0], e.samples[1] = e.samples[1], e.samples[0] }, "not in the order"},
 		{"a hit that is none", func(e *Epoch) { e.fates[first(e, Load)] = 0 }, "is a hit, but not in the buffer"},
 		{"kept too many", func(e *Epoch) { e.fates[first(e, Load)] |= Keep }, "its size is 20"},
+		{"a rider whose chunk is not read", func(e *Epoch) { e.riders = lists{}; e.riders.append(1, e.samples[99]) }, "from a chunk that no load"},
 		{"a drop of what is not there", func(e *Epoch) { e.drops = lists{}; e.drops.append(1, e.samples[0]) }, "is dropped"},
 		{"a wrong count", func(e *Epoch) { e.stats.Loads-- }, "its execution gives"},
 		{"a wrong bound", func(e *Epoch) { e.stats.Bound++; e.stats.Forced-- }, "its execution gives"},
