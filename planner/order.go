@@ -12,11 +12,17 @@ const insideOutFrom = 214_748_364
 // Source: torch/utils/data/distributed.py, DistributedSampler.__iter__, the same in torch 1.13 and 2.6.
 func (s Spec) EpochOrder(epoch int) []uint32 {
 	order := make([]uint32, max(s.Samples, s.Positions()))
-	for i := range s.Samples {
-		order[i] = uint32(i)
-	}
-	if s.Order == OrderTorch {
-		shuffle(order[:s.Samples], uint64(s.Seed)+uint64(s.torchEpoch(epoch)))
+	seed := uint64(s.Seed) + uint64(s.torchEpoch(epoch))
+	switch s.Order {
+	case OrderBlock:
+		copy(order, s.blockOrder(seed))
+	default:
+		for i := range s.Samples {
+			order[i] = uint32(i)
+		}
+		if s.Order == OrderTorch {
+			shuffle(order[:s.Samples], seed)
+		}
 	}
 	for i := s.Samples; i < len(order); i++ {
 		order[i] = order[i-s.Samples] // padded from its own start, as often as needed

@@ -3,6 +3,7 @@ package planner
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"solarfs/balance"
@@ -12,6 +13,7 @@ import (
 const (
 	OrderTorch      = "torch"      // a new permutation in every epoch, as DistributedSampler(shuffle=True)
 	OrderSequential = "sequential" // 0..N-1 in every epoch, as DistributedSampler(shuffle=False)
+	OrderBlock      = "block"      // chunks in a new random order in every epoch, samples shuffled within BlockChunks of them; no torch order
 )
 
 // Limits of a Spec. maxGlobal bounds ranks*BatchSize so that no product of sizes overflows.
@@ -30,7 +32,7 @@ type Spec struct {
 	BatchSize     int    `json:"batch_size"` // samples per rank and step
 	Epochs        int    `json:"epochs"`     // 1 .. 100000
 	Seed          int64  `json:"seed"`
-	Order         string `json:"order"`          // OrderTorch or OrderSequential
+	Order         string `json:"order"`          // OrderTorch, OrderSequential or OrderBlock
 	DropLast      bool   `json:"drop_last"`      // as DistributedSampler(drop_last=True) and DataLoader(drop_last=True)
 	BufferSamples int    `json:"buffer_samples"` // per node: how many samples one node's buffer holds
 	ChunkSamples  []int  `json:"chunk_samples"`  // per field: samples per storage chunk (1 where contiguous); only counts storage reads
@@ -41,6 +43,8 @@ type Spec struct {
 	MaxImbalance float64 `json:"max_imbalance"`
 	// Chunk is how many samples one storage read brings: those of a chunk of the largest field. 0 or 1: one.
 	Chunk int `json:"chunk"`
+	// BlockChunks is within how many chunks of one node OrderBlock shuffles samples, 1 at least; 0 for other orders.
+	BlockChunks int `json:"block_chunks"`
 	// Visit says which of torch's epochs each epoch reads, a permutation of 0..Epochs-1. Empty: the same.
 	Visit []int `json:"visit,omitempty"`
 }
@@ -76,8 +80,12 @@ func (s Spec) validateRest() error {
 	if err := s.validateStrategy(); err != nil {
 		return err
 	}
-	if s.Order != OrderTorch && s.Order != OrderSequential {
-		return fmt.Errorf("order is %q; give %q or %q", s.Order, OrderTorch, OrderSequential)
+	if !slices.Contains([]string{OrderTorch, OrderSequential, OrderBlock}, s.Order) {
+		return fmt.Errorf("order is %q; give %q, %q or %q", s.Order, OrderTorch, OrderSequential, OrderBlock)
+	}
+	if (s.Order == OrderBlock) != (s.BlockChunks > 0) || s.BlockChunks < 0 || s.BlockChunks > maxSamples || s.Chunk < 0 || s.Chunk > maxSamples {
+		return fmt.Errorf("%d chunks of %d samples are to be shuffled together in order %q; give 1 or more to order %q, and to no other",
+			s.BlockChunks, s.Chunk, s.Order, OrderBlock)
 	}
 	for f, c := range s.ChunkSamples {
 		if c < 1 {

@@ -25,7 +25,7 @@ func TestValidate(t *testing.T) {
 		{func(s *Spec) { s.BufferSamples = -5 }, "buffer samples is -5"},
 		{func(s *Spec) { s.Nodes, s.RanksPerNode = 60000, 1000 }, "give fewer"},
 		{func(s *Spec) { s.BatchSize, s.Nodes = math.MaxUint32, 60000 }, "give a smaller one"},
-		{func(s *Spec) { s.Order = "random" }, `order is "random"; give "torch" or "sequential"`},
+		{func(s *Spec) { s.Order = "random" }, `order is "random"; give "torch", "sequential" or "block"`},
 		{func(s *Spec) { s.ChunkSamples = []int{1, 0} }, "field 1 has 0 samples per storage chunk"},
 		{func(s *Spec) { s.Samples, s.DropLast = 15, true }, "no step is left"},
 		{func(s *Spec) { s.Samples, s.DropLast = 16, true }, ""},

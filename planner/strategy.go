@@ -42,7 +42,10 @@ func (s Spec) strategy() string {
 }
 
 func balanced(s Spec) policy {
-	if s.Chunk > 1 {
+	switch {
+	case s.Order == OrderBlock:
+		return chunked.NewInPlace(s.shape(), s.block(), s.EpochOrder(0)[:s.regular()])
+	case s.Chunk > 1:
 		return chunked.New(s.shape(), s.Chunk, s.EpochOrder(0)[:s.regular()])
 	}
 	return balance.New(s.shape(), foresight(s))
@@ -56,7 +59,7 @@ func foresight(s Spec) int {
 		deepest = 32      // of which planning takes 5 times as long as of 1
 		budget  = 1 << 28 // samples x epochs: 4 bytes of memory each
 	)
-	if s.Chunk > 1 || s.Nodes == 1 || float64(s.allBuffers()) < from*float64(s.regular()) {
+	if s.Chunk > 1 || s.Order == OrderBlock || s.Nodes == 1 || float64(s.allBuffers()) < from*float64(s.regular()) {
 		return 1
 	}
 	return max(1, min(s.Epochs-1, deepest, budget/s.Samples))

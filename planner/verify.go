@@ -221,8 +221,8 @@ func (v *verifier) riders(e *Epoch, step, node int, samples []uint32, fates []Fa
 func (v *verifier) move(node int, samples []uint32, fates []Fate, drops, riders []uint32) error {
 	buffer, riders := v.buffers[node], slices.Clone(riders)
 	for _, s := range drops {
-		if !buffer.has(s) || slices.Contains(samples, s) {
-			return fmt.Errorf("sample %d is dropped, but is not in the buffer or is in the batch", s)
+		if !buffer.has(s) || usedFromBuffer(samples, fates, s) {
+			return fmt.Errorf("sample %d is dropped, but is not in the buffer or is used from it", s)
 		}
 		v.got.Drops++
 		delete(buffer, s)
@@ -247,6 +247,16 @@ func (v *verifier) move(node int, samples []uint32, fates []Fate, drops, riders 
 		return fmt.Errorf("the buffer holds %d samples, its size is %d (seen at sample %d)", len(buffer), v.spec.BufferSamples, samples[0])
 	}
 	return nil
+}
+
+// usedFromBuffer tells whether a batch takes the sample from the buffer; a repeat is read anew.
+func usedFromBuffer(samples []uint32, fates []Fate, s uint32) bool {
+	for i, other := range samples {
+		if other == s && fates[i] != Load {
+			return true
+		}
+	}
+	return false
 }
 
 // counts compares the figures of an epoch with those of its execution.

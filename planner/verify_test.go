@@ -10,7 +10,7 @@ import (
 func TestCertificate(t *testing.T) {
 	r := rand.New(rand.NewPCG(2211, 224))
 	for range 500 {
-		for _, spec := range []Spec{fillable(randomSpec(r)), droppySpec(r), chunkedSpec(r), unevenSpec(r)} {
+		for _, spec := range []Spec{fillable(randomSpec(r)), droppySpec(r), chunkedSpec(r), unevenSpec(r), blockSpec(r)} {
 			if err := Verify(spec); err != nil {
 				t.Fatalf("%+v: %v", spec, err)
 			}

@@ -2,6 +2,7 @@ package chunked
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"solarfs/balance"
@@ -35,6 +36,9 @@ func (s *State) gather(chunk uint32) {
 // until is the last time for which a chunk's samples are kept. At the chunk's first read it is drawn anew, so that the chunks are not
 // all read again at once, with all memory empty before and full after.
 func (s *State) until(chunk uint32) int {
+	if s.inPlace {
+		return math.MaxInt
+	}
 	if bit := uint64(1) << (chunk % 64); s.seen[chunk/64]&bit == 0 {
 		s.seen[chunk/64] |= bit
 		return s.now() + int(phase(chunk)*float64(s.reach))

@@ -20,16 +20,17 @@ const (
 //
 // Memory: 18 bytes per sample, and 16 per step and node.
 type State struct {
-	shape balance.Shape
-	chunk int
-	owner []uint16
-	at    [2][]uint32 // by parity of the epoch: the step of each sample, or never
-	held  held
-	epoch int
-	step  int      // the next of the epoch
-	last  bool     // no epoch follows
-	reach int      // steps ahead for which a chunk's samples are kept at most
-	seen  []uint64 // bit per chunk: has been read
+	shape   balance.Shape
+	chunk   int
+	owner   []uint16
+	at      [2][]uint32 // by parity of the epoch: the step of each sample, or never
+	held    held
+	epoch   int
+	step    int      // the next of the epoch
+	last    bool     // no epoch follows
+	reach   int      // steps ahead for which a chunk's samples are kept at most
+	seen    []uint64 // bit per chunk: has been read
+	inPlace bool     // a global batch names the nodes: the k-th part of it is node k's
 	scratch
 }
 
@@ -79,6 +80,14 @@ func New(shape balance.Shape, chunk int, first []uint32) *State {
 	return s
 }
 
+// NewInPlace returns empty buffers for orders that deal the chunks to the nodes already: of each global batch, the k-th part is
+// node k's, and holds samples of its own chunks alone. They are followed, and nothing is kept from one epoch to the next.
+func NewInPlace(shape balance.Shape, chunk int, first []uint32) *State {
+	s := New(shape, chunk, first)
+	s.inPlace = true
+	return s
+}
+
 // Begin starts an epoch; fresh yields the order of the next one, if there is one.
 func (s *State) Begin(fresh iter.Seq[[]uint32], _ bool) {
 	s.epoch++
@@ -110,7 +119,7 @@ func (s *State) due(sample uint32) (int, bool) {
 	if step := s.at[s.epoch%2][sample]; step != never && int(step) > s.step {
 		return s.epoch*s.shape.Steps + int(step), true
 	}
-	if s.last {
+	if s.last || s.inPlace {
 		return 0, false
 	}
 	step := s.at[(s.epoch+1)%2][sample]

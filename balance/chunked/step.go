@@ -57,7 +57,7 @@ func (s *State) claim(batch []uint32, regular int) {
 func (s *State) read(batch []uint32, regular int, misses []miss) {
 	s.gather(misses[0].chunk)
 	for len(misses) > 0 {
-		k := s.reader(len(misses))
+		k := s.reader(len(misses), int(misses[0].position)*s.shape.Nodes/len(batch))
 		n := min(len(misses), s.size[k]-s.fill[k])
 		for _, m := range misses[:n] {
 			s.who[m.position] = uint16(k)
@@ -68,9 +68,12 @@ func (s *State) read(batch []uint32, regular int, misses []miss) {
 	}
 }
 
-// reader chooses the node that reads a chunk for n misses: one that has slots free for all of them, if there is any; then the one that
+// reader chooses the node that reads a chunk for n misses: the one whose part they stand in where that is given; else one that has slots free for all of them, if there is any; then the one that
 // holds least for the times at which the siblings are needed; then the one with most slots free; then the lower.
-func (s *State) reader(n int) int {
+func (s *State) reader(n, part int) int {
+	if s.inPlace && s.fill[part] < s.size[part] {
+		return part
+	}
 	clear(s.crowd)
 	for _, sib := range s.siblings {
 		for k, planned := range s.held.row(sib.time) {
