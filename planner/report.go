@@ -37,8 +37,8 @@ type Report struct {
 	Digests []string `json:"digests"` // of each epoch
 }
 
-// MakeReport plans all epochs, one after the other, and sums them up. progress, if not nil, is called after each with the number planned.
-func MakeReport(spec Spec, progress func(epochs int)) (Report, error) {
+// MakeReport plans all epochs, one after the other, and sums them up. seen, if not nil, is called with each.
+func MakeReport(spec Spec, seen func(*Epoch)) (Report, error) {
 	schedule, err := NewSchedule(spec)
 	if err != nil {
 		return Report{}, err
@@ -46,8 +46,8 @@ func MakeReport(spec Spec, progress func(epochs int)) (Report, error) {
 	sum := newSummary(spec)
 	for e, ok := schedule.Next(); ok; e, ok = schedule.Next() {
 		sum.add(e)
-		if progress != nil {
-			progress(e.Index + 1)
+		if seen != nil {
+			seen(e)
 		}
 	}
 	return sum.report(), nil

@@ -69,12 +69,12 @@ func plainFigures(spec Spec, e *Epoch) (reads int, step1, step16, loads float64)
 func TestReportJSON(t *testing.T) {
 	spec := Spec{Samples: 40, Nodes: 2, RanksPerNode: 2, BatchSize: 4, Epochs: 3, Order: OrderTorch, BufferSamples: 10, ChunkSamples: []int{1}}
 	var seen []int
-	report, err := MakeReport(spec, func(epochs int) { seen = append(seen, epochs) })
+	report, err := MakeReport(spec, func(e *Epoch) { seen = append(seen, e.Index) })
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(seen, []int{1, 2, 3}) {
-		t.Errorf("progress %v", seen)
+	if !slices.Equal(seen, []int{0, 1, 2}) {
+		t.Errorf("epochs seen %v", seen)
 	}
 	got, err := json.Marshal(report)
 	if err != nil {
