@@ -17,7 +17,7 @@ func chunkReads(t testing.TB, nodes, c int, m float64) (ratios []float64) {
 		t.Fatal(err)
 	}
 	reference := (1 - math.Pow(1-m, float64(c))) / m * samples / float64(c)
-	for _, n := range report.StorageReadsByEpoch {
+	for _, n := range report.ChunkReadsByEpoch {
 		ratios = append(ratios, float64(n)/reference)
 	}
 	return ratios

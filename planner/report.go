@@ -1,6 +1,9 @@
 package planner
 
-import "encoding/hex"
+import (
+	"encoding/hex"
+	"slices"
+)
 
 // Report is what `plan --json` prints of a whole plan. Numbers of loads are samples over all nodes.
 type Report struct {
@@ -23,6 +26,10 @@ type Report struct {
 	LoadsByEpoch        []int `json:"loads_by_epoch"`
 	LoadsBoundByEpoch   []int `json:"loads_bound_by_epoch"`
 	StorageReadsByEpoch []int `json:"storage_reads_by_epoch"` // chunks, over steps, nodes and fields
+
+	// Chunks is how many chunks of Spec.Chunk samples the set has, and ChunkReadsByEpoch how often one is read; none where Chunk is 0 or 1.
+	Chunks            int   `json:"chunks,omitempty"`
+	ChunkReadsByEpoch []int `json:"chunk_reads_by_epoch,omitempty"`
 
 	HitRate  float64 `json:"hit_rate"`  // hits / samples used
 	MaxBatch int     `json:"max_batch"` // over ranks and full steps; the short last step counts only where it is the only one
@@ -88,6 +95,10 @@ func (s *summary) add(e *Epoch) {
 	}
 	r.LoadsByEpoch = append(r.LoadsByEpoch, st.Loads)
 	r.StorageReadsByEpoch = append(r.StorageReadsByEpoch, reads)
+	if field := slices.Index(e.spec.ChunkSamples, e.spec.Chunk); field >= 0 && e.spec.Chunk > 1 {
+		r.Chunks = ceilDiv(e.spec.Samples, e.spec.Chunk)
+		r.ChunkReadsByEpoch = append(r.ChunkReadsByEpoch, st.StorageReads[field])
+	}
 	if e.Index > 0 {
 		s.laterLoads += st.Loads
 		s.busiest += st.Busiest
