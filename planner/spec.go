@@ -62,6 +62,8 @@ func (s Spec) Validate() error {
 		{"batch size", s.BatchSize, 1, maxSamples},
 		{"epochs", s.Epochs, 1, maxEpochs},
 		{"buffer samples", s.BufferSamples, 0, math.MaxInt},
+		{"samples per chunk", s.Chunk, 0, maxSamples},
+		{"block chunks", s.BlockChunks, 0, maxSamples},
 	} {
 		if f.val < f.low || f.val > f.top {
 			return fmt.Errorf("%s is %d; give a number from %d to %d", f.name, f.val, f.low, f.top)
@@ -83,9 +85,8 @@ func (s Spec) validateRest() error {
 	if !slices.Contains([]string{OrderTorch, OrderSequential, OrderBlock}, s.Order) {
 		return fmt.Errorf("order is %q; give %q, %q or %q", s.Order, OrderTorch, OrderSequential, OrderBlock)
 	}
-	if (s.Order == OrderBlock) != (s.BlockChunks > 0) || s.BlockChunks < 0 || s.BlockChunks > maxSamples || s.Chunk < 0 || s.Chunk > maxSamples {
-		return fmt.Errorf("%d chunks of %d samples are to be shuffled together in order %q; give 1 or more to order %q, and to no other",
-			s.BlockChunks, s.Chunk, s.Order, OrderBlock)
+	if (s.Order == OrderBlock) != (s.BlockChunks > 0) {
+		return fmt.Errorf("%d chunks are to be shuffled together in order %q; give 1 or more to order %q, and to no other", s.BlockChunks, s.Order, OrderBlock)
 	}
 	for f, c := range s.ChunkSamples {
 		if c < 1 {
