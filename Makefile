@@ -16,7 +16,9 @@ compile:
 	@mkdir -p bin
 	go build -trimpath -buildvcs=false -ldflags '-X main.version=$(VERSION)' -o bin/solarfs ./cmd/solarfs
 
-demo: setup compile ## train a small CNN from two mounts and from h5py, and compare
+demo: ## train a small CNN from two mounts and from h5py, and compare
+	@scripts/setup.sh demo
+	@$(MAKE) --no-print-directory compile
 	@bin/solarfs demo
 
 test: setup compile ## run all tests, with real mounts, h5py and PyTorch

@@ -2,7 +2,7 @@
 # Installs what solarfs needs on Debian 12, and nothing when all is there.
 #   scripts/setup.sh build   compiler and libraries
 #   scripts/setup.sh demo    also FUSE's mount helper and Python with h5py and PyTorch
-#   scripts/setup.sh test    the same as demo
+#   scripts/setup.sh test    also Chromium, in which the report is checked
 set -euo pipefail
 
 mode=${1:-build}
@@ -10,7 +10,8 @@ mode=${1:-build}
 packages=(gcc libc6-dev libhdf5-dev libdeflate-dev make ca-certificates)
 case $mode in
 build) ;;
-demo | test) packages+=(fuse3 python3-h5py python3-numpy python3-torch) ;;
+demo) packages+=(fuse3 python3-h5py python3-numpy python3-torch) ;;
+test) packages+=(fuse3 python3-h5py python3-numpy python3-torch chromium) ;;
 *)
 	echo "usage: scripts/setup.sh build|demo|test" >&2
 	exit 2
