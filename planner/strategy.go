@@ -7,6 +7,7 @@ import (
 
 	"solarfs/balance"
 	"solarfs/balance/chunked"
+	"solarfs/balance/peers"
 )
 
 // policy decides who processes, loads and keeps what, step by step.
@@ -20,19 +21,43 @@ type policy interface {
 
 // strategy is how plans of one name are made.
 type strategy struct {
-	make  func(Spec) policy
-	depth func(Spec) int // how many epochs ahead the policy looks
+	make   func(Spec) policy
+	depth  func(Spec) int // how many epochs ahead the policy looks, 1 at least
+	remote bool           // nodes read each other's memory, which no mount can
 }
 
-// Balanced is the strategy that solarfs plans by unless told otherwise.
-const Balanced = "balanced"
+// The names of the strategies. Balanced is what solarfs plans by unless told otherwise, Solar the paper's method; the others are what other
+// systems do. See package balance/peers for what each is.
+const (
+	Balanced = "balanced"
+	Solar    = "solar"
+	Belady   = "belady"
+	Pinned   = "pinned"
+	LRU      = "lru"
+	NoCache  = "none"
+	Locality = "locality"
+	NoPFS    = "nopfs"
+)
 
 var strategies = map[string]strategy{
-	Balanced: {balanced, foresight},
+	Balanced: {make: balanced, depth: foresight},
+	Solar:    {make: func(s Spec) policy { return peers.NewSolar(s.shape()) }, depth: nextOnly},
+	Belady:   {make: func(s Spec) policy { return peers.NewBelady(s.shape(), horizon(s)) }, depth: horizon},
+	Pinned:   {make: func(s Spec) policy { return peers.NewPinned(s.shape()) }, depth: nextOnly},
+	LRU:      {make: func(s Spec) policy { return peers.NewLRU(s.shape()) }, depth: nextOnly},
+	NoCache:  {make: func(s Spec) policy { return peers.NewNone(s.shape()) }, depth: nextOnly},
+	Locality: {make: func(s Spec) policy { return peers.NewLocality(s.shape()) }, depth: nextOnly, remote: true},
+	NoPFS:    {make: noPFS, depth: func(s Spec) int { return s.Epochs }, remote: true},
 }
 
 // Strategies are the names that Spec.Strategy can have, in order of the alphabet.
 func Strategies() []string { return slices.Sorted(maps.Keys(strategies)) }
+
+// Mountable tells whether mounts can run plans of a strategy: it has that name (empty: balanced), and no node reads another's memory.
+func Mountable(name string) bool {
+	how, ok := strategies[Spec{Strategy: name}.strategy()]
+	return ok && !how.remote
+}
 
 func (s Spec) strategy() string {
 	if s.Strategy == "" {
@@ -50,6 +75,14 @@ func balanced(s Spec) policy {
 	}
 	return balance.New(s.shape(), foresight(s))
 }
+
+func noPFS(s Spec) policy {
+	return peers.NewNoPFS(s.shape(), s.Epochs, s.EpochOrder(0)[:s.regular()])
+}
+
+func nextOnly(Spec) int { return 1 }
+
+func horizon(s Spec) int { return peers.Horizon(s.shape(), s.Epochs) }
 
 // foresight is how many epochs ahead the balanced strategy looks: one, except where the buffers hold so much of the set that little is
 // dealt anew in an epoch, and what is dealt must suit several.

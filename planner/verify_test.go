@@ -87,12 +87,17 @@ func errorText(err error) string {
 }
 
 func FuzzVerify(f *testing.F) {
-	f.Add(uint16(100), uint8(2), uint8(2), uint8(4), uint8(3), int64(0), false, false, uint16(20))
-	f.Add(uint16(1), uint8(3), uint8(2), uint8(1), uint8(2), int64(-1), true, false, uint16(0))
-	f.Add(uint16(50), uint8(4), uint8(1), uint8(3), uint8(4), int64(9), true, true, uint16(90))
-	f.Fuzz(func(t *testing.T, samples uint16, nodes, ranks, batch, epochs uint8, seed int64, sequential, dropLast bool, buffer uint16) {
+	names := Strategies()
+	f.Add(uint16(100), uint8(2), uint8(2), uint8(4), uint8(3), int64(0), false, false, uint16(20), uint8(0), uint8(0))
+	f.Add(uint16(1), uint8(3), uint8(2), uint8(1), uint8(2), int64(-1), true, false, uint16(0), uint8(0), uint8(10))
+	f.Add(uint16(50), uint8(4), uint8(1), uint8(3), uint8(4), int64(9), true, true, uint16(90), uint8(0), uint8(0))
+	for i := range names {
+		f.Add(uint16(203), uint8(3), uint8(2), uint8(7), uint8(4), int64(5), false, i%2 == 0, uint16(50), uint8(i), uint8(30))
+	}
+	f.Fuzz(func(t *testing.T, samples uint16, nodes, ranks, batch, epochs uint8, seed int64, sequential, dropLast bool, buffer uint16, strategy, imbalance uint8) {
 		spec := Spec{Samples: int(samples) % 2000, Nodes: int(nodes) % 20, RanksPerNode: int(ranks) % 10, BatchSize: int(batch), Epochs: int(epochs) % 6,
-			Seed: seed, Order: OrderTorch, DropLast: dropLast, BufferSamples: int(buffer), ChunkSamples: []int{1 + int(batch)%5}}
+			Seed: seed, Order: OrderTorch, DropLast: dropLast, BufferSamples: int(buffer), ChunkSamples: []int{1 + int(batch)%5},
+			Strategy: names[int(strategy)%len(names)], MaxImbalance: float64(imbalance%100) / 100}
 		if sequential {
 			spec.Order = OrderSequential
 		}

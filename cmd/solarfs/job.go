@@ -15,7 +15,7 @@ import (
 
 // jobFlags describe a training job: what is read, by whom, in which order.
 func jobFlags() []cli.Flag {
-	return []cli.Flag{
+	return append([]cli.Flag{
 		configFlag(),
 		&cli.StringSliceFlag{Name: "data", Usage: "HDF5 file, directory or glob at `PATH`; repeatable. Files are joined along axis 0 in natural sort order of their paths, whatever order they are given in", EnvVars: env("data")},
 		&cli.StringSliceFlag{Name: "field", Usage: "dataset `NAME[=ALIAS]`; repeatable (default: every dataset as long as the longest)", EnvVars: env("field")},
@@ -27,9 +27,9 @@ func jobFlags() []cli.Flag {
 		&cli.StringFlag{Name: "order", Value: planner.OrderTorch, Usage: "`ORDER` of the samples: torch (DistributedSampler's) or sequential", EnvVars: env("order")},
 		&cli.BoolFlag{Name: "drop-last", Usage: "as drop_last=True of DistributedSampler and DataLoader", EnvVars: env("drop-last")},
 		&cli.StringFlag{Name: "memory", Usage: "what one node's mount may use, `SIZE`; up to 64 MiB for Go's runtime and kernel requests come on top (default: half of what the machine that plans, or its cgroup, has)", EnvVars: env("memory")},
-		&cli.StringFlag{Name: "buffer", Usage: "of it for samples kept between uses, `SIZE` (default: what the window leaves)", EnvVars: env("buffer")},
-		&cli.StringFlag{Name: "window", Usage: "of it for batches made ahead, `SIZE` (default: a quarter)", EnvVars: env("window")},
-	}
+		&cli.StringFlag{Name: "buffer", Usage: "of it for samples kept between uses, `SIZE` (default: with --window, what that leaves; else the split with the least predicted time)", EnvVars: env("buffer")},
+		&cli.StringFlag{Name: "window", Usage: "of it for what is read ahead, `SIZE` (default: with --buffer, what that leaves; else the split with the least predicted time)", EnvVars: env("window")},
+	}, speedFlags()...)
 }
 
 // job is a plan and the data it is for.
@@ -70,7 +70,11 @@ func (j *job) makePlan(c *cli.Context) error {
 	if err := spec.Validate(); err != nil {
 		return coded{err, exitUse}
 	}
-	memory, err := splitFromFlags(c, spec, j.set)
+	speed, err := speedFromFlags(c, j.set, c.Command.Name == "plan" || spec.Nodes == 1)
+	if err != nil {
+		return err
+	}
+	memory, err := splitFromFlags(c, spec, j.set, speed)
 	if err != nil {
 		return err
 	}
@@ -82,8 +86,10 @@ func (j *job) makePlan(c *cli.Context) error {
 	j.plan = planDoc{
 		Report: report, Spec: spec, Memory: memory, FieldArgs: append([]string{}, c.StringSlice("field")...),
 		SampleBytes: sampleBytes(j.set), Fields: fieldDocs(j.set), LeftOut: append([]h5backend.LeftOut{}, j.set.LeftOut()...), Files: j.set.Files(),
-		PlanSeconds: time.Since(began).Seconds(),
+		Storage: speed,
 	}
+	j.plan.FirstEpochSeconds, j.plan.EpochSeconds = epochSeconds(memory, speed, spec, j.set, report)
+	j.plan.PlanSeconds = time.Since(began).Seconds()
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"solarfs/cache"
 	"solarfs/h5backend"
 	"solarfs/planner"
+	"solarfs/storage"
 )
 
 // Depths of the two readers: how many reads each keeps under way.
@@ -33,9 +34,10 @@ type split struct {
 	Stray  int64 `json:"stray"`
 }
 
-// splitFromFlags divides --memory: what a mount needs besides, then the window,
-// and the buffer gets the rest. --buffer and --window fix their part.
-func splitFromFlags(c *cli.Context, spec planner.Spec, set *h5backend.Set) (split, error) {
+// splitFromFlags divides --memory: what a mount needs besides, and the rest by
+// predicted time between window and buffer. --buffer and --window fix their
+// part, and the other one gets what is left.
+func splitFromFlags(c *cli.Context, spec planner.Spec, set *h5backend.Set, speed speedDoc) (split, error) {
 	if int64(spec.BatchSize)*int64(spec.RanksPerNode) > maxSize/sampleBytes(set) {
 		return split{}, wrongUse("a batch of every rank is more than %s; give a smaller --batch-size", bytesText(maxSize))
 	}
@@ -51,7 +53,7 @@ func splitFromFlags(c *cli.Context, spec planner.Spec, set *h5backend.Set) (spli
 			s.Limit = s.Buffer + s.Window + s.Stray + overhead(spec, set, s.Buffer)
 		}
 	}
-	return s.divide(spec, set)
+	return s.divide(spec, set, speed)
 }
 
 // sizes reads --memory, --buffer and --window; -1 where one is not given.
@@ -76,18 +78,23 @@ func (s split) capped(spec planner.Spec, set *h5backend.Set) split {
 	return s
 }
 
-// divide fills in the parts that are not fixed (below zero).
-func (s split) divide(spec planner.Spec, set *h5backend.Set) (split, error) {
+// divide fills in the parts that are not fixed (below zero). Where both are, it
+// does not ask what storage gives.
+func (s split) divide(spec planner.Spec, set *h5backend.Set, speed speedDoc) (split, error) {
 	asked := s
 	step := cache.StepBytes(spec, set.Fields())
 	free := s.Limit - s.Stray - overhead(spec, set, max(s.Buffer, 0))
 	if s.Window < 0 {
-		// More than an epoch ahead helps nobody.
-		s.Window = min(max(free/4, 2*step), int64(spec.Steps())*step, free)
-		if s.Buffer >= 0 {
-			s.Window = min(free-s.Buffer, int64(spec.Steps())*step)
+		switch {
+		case s.Buffer >= 0:
+			s.Window = free - s.Buffer
+		case spec.Chunk > 1:
+			s.Window = chunkWindow(spec, step, free)
+		case free >= step:
+			s.Window = storage.Divide(speed.modelFor(spec), storageJob(spec, set), room(free, spec, set)).Window
 		}
-		s.Window = max(s.Window, min(step, free))
+		// More than an epoch ahead helps nobody.
+		s.Window = max(min(s.Window, int64(spec.Steps())*step), min(step, free))
 	}
 	if s.Buffer < 0 {
 		s.Buffer = min(max(free-s.Window, 0)/(sampleBytes(set)+slotBytes), int64(spec.Samples)) * sampleBytes(set)
@@ -97,6 +104,12 @@ func (s split) divide(spec planner.Spec, set *h5backend.Set) (split, error) {
 		return s, asked.tooLarge(step, s.Limit-free)
 	}
 	return s, nil
+}
+
+// chunkWindow is the window where chunks hold several samples. What the plan reads ahead goes into the buffer, by chunks; the window need
+// hold steps with all the samples that come with theirs, and no more.
+func chunkWindow(spec planner.Spec, step, free int64) int64 {
+	return max(2*step, min(int64(spec.Chunk+2)*step, free/4))
 }
 
 // tooLarge says which part does not fit, and what would. s is what the user
@@ -157,9 +170,13 @@ func size(c *cli.Context, flag string) (int64, error) {
 	if !c.IsSet(flag) {
 		return -1, nil
 	}
-	n, err := humanize.ParseBytes(c.String(flag))
+	return parseSize(flag, c.String(flag))
+}
+
+func parseSize(flag, text string) (int64, error) {
+	n, err := humanize.ParseBytes(text)
 	if err != nil || n > maxSize {
-		return 0, wrongUse("--%s %q is no size; write it as 64MiB, 4GiB or 500MB", flag, c.String(flag))
+		return 0, wrongUse("--%s %q is no size; write it as 64MiB, 4GiB or 500MB", flag, text)
 	}
 	return int64(n), nil
 }

@@ -65,6 +65,7 @@ func printPlan(w io.Writer, d *planDoc) {
 		fmt.Fprintf(w, "left out: %s\n", left)
 	}
 	fmt.Fprintf(w, "memory per node: %s; the buffer holds %s\n", d.Memory, count(d.BufferSamples, "sample"))
+	fmt.Fprintf(w, "storage per node: %s; with this memory reading is predicted to take %s per epoch, %s in the first\n", d.Storage, secondsText(d.EpochSeconds), secondsText(d.FirstEpochSeconds))
 	fmt.Fprintf(w, "loads: %d, the least possible is %d; hit rate %.1f %%\n", d.Loads, d.LoadsBound, 100*d.HitRate)
 	if d.LoadsForced > 0 {
 		fmt.Fprintf(w, "of these %d because batches are equal though a node holds more of a batch than its share\n", d.LoadsForced)

@@ -20,8 +20,13 @@ type planDoc struct {
 	PlanSeconds float64              `json:"plan_seconds"`
 	Spec        planner.Spec         `json:"spec"`
 	Memory      split                `json:"memory"`
+	Storage     speedDoc             `json:"storage"`
 	Files       []h5backend.FileInfo `json:"files"`
 	FieldArgs   []string             `json:"field_args"`
+
+	// What reading is predicted to take, from Storage and Memory.
+	FirstEpochSeconds float64 `json:"predicted_first_epoch_seconds"`
+	EpochSeconds      float64 `json:"predicted_epoch_seconds"`
 }
 
 // fieldDoc is a field as a program sees it: numpy dtype, shape of one sample.

@@ -52,7 +52,7 @@ func (d *planDoc) usable(c *cli.Context, set *h5backend.Set, path string) error 
 	if err := d.repeated(c, set, path); err != nil {
 		return err
 	}
-	_, err := d.Memory.divide(d.Spec, set)
+	_, err := d.Memory.divide(d.Spec, set, d.Storage)
 	if err == nil && (d.Memory.Stray < strayBytes(set) || int64(d.Spec.BufferSamples) > d.Memory.Buffer/sampleBytes(set)) {
 		err = errors.New("its memory is divided otherwise")
 	}
@@ -77,6 +77,10 @@ func (d *planDoc) repeated(c *cli.Context, set *h5backend.Set, path string) erro
 		return err
 	}
 	asked = asked.capped(d.Spec, set)
+	speed, err := givenSpeed(c)
+	if err != nil {
+		return err
+	}
 	s := d.Spec
 	for _, f := range []struct{ flag, given, planned string }{
 		{"epochs", strconv.Itoa(c.Int("epochs")), strconv.Itoa(s.Epochs)},
@@ -90,6 +94,9 @@ func (d *planDoc) repeated(c *cli.Context, set *h5backend.Set, path string) erro
 		{"memory", fmt.Sprint(asked.Limit, " bytes"), fmt.Sprint(d.Memory.Limit, " bytes")},
 		{"buffer", fmt.Sprint(asked.Buffer, " bytes"), fmt.Sprint(d.Memory.Buffer, " bytes")},
 		{"window", fmt.Sprint(asked.Window, " bytes"), fmt.Sprint(d.Memory.Window, " bytes")},
+		{"latency", fmt.Sprint(speed.Latency, " s"), fmt.Sprint(d.Storage.Latency, " s")},
+		{"bandwidth", fmt.Sprint(speed.Bandwidth, " bytes/s"), fmt.Sprint(d.Storage.Bandwidth, " bytes/s")},
+		{"iops", fmt.Sprint(speed.IOPS), fmt.Sprint(d.Storage.IOPS)},
 	} {
 		if c.IsSet(f.flag) && f.given != f.planned {
 			return mismatch("%s is %s, but the plan %s is for %s; leave it out, or make a plan for the job as it is", source(c, f.flag), f.given, path, f.planned)
@@ -157,6 +164,7 @@ func parsePlan(text []byte) (*planDoc, error) {
 		{"digests", len(d.Digests) == s.Epochs},
 		{"digest", digest == d.Digest},
 		{"memory", min(m.Limit, m.Buffer, m.Window, m.Stray) >= 0 && max(m.Limit, m.Buffer, m.Window, m.Stray) <= maxSize},
+		{"storage", d.Storage.model().Validate() == nil},
 		{"files", len(d.Files) > 0},
 	} {
 		if !rule.holds {
