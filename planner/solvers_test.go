@@ -69,21 +69,40 @@ func TestBetweenNearestAndShortest(t *testing.T) {
 	}
 }
 
-// No run of up to three epochs can move from where or-opt ends, each looked at by making the path anew.
-func TestOrOptEnds(t *testing.T) {
+// Beyond 12 epochs Best is the cheapest over all starts, and no run of up to three epochs can move from where it stands, each looked at
+// by making the path anew.
+func TestBestOfManyEpochs(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 5))
+	differ := 0
 	for range 40 {
 		g := randomGraph(r, 13+r.IntN(8), 1000)
 		p := g.Best()
 		checkPath(t, g, p)
-		for size := 1; size <= 3; size++ {
-			for from := range g.epochs - size + 1 {
-				run := p.Order[from : from+size]
-				rest := slices.Delete(slices.Clone(p.Order), from, from+size)
-				for to := range len(rest) + 1 {
-					if q := g.path(slices.Insert(slices.Clone(rest), to, run...)); q.Cost < p.Cost {
-						t.Fatalf("%v costs less than %v", q, p)
-					}
+		for start := range g.epochs {
+			one := g.improved(g.nearest(start))
+			if one.Cost < p.Cost {
+				t.Fatalf("from %d: %v, best %v", start, one, p)
+			}
+			if one.Cost > p.Cost {
+				differ++
+			}
+		}
+		checkNoMove(t, g, p)
+	}
+	if differ == 0 {
+		t.Error("all starts end at the same cost")
+	}
+}
+
+func checkNoMove(t *testing.T, g *EpochGraph, p Path) {
+	t.Helper()
+	for size := 1; size <= 3; size++ {
+		for from := range g.epochs - size + 1 {
+			run := p.Order[from : from+size]
+			rest := slices.Delete(slices.Clone(p.Order), from, from+size)
+			for to := range len(rest) + 1 {
+				if q := g.path(slices.Insert(slices.Clone(rest), to, run...)); q.Cost < p.Cost {
+					t.Fatalf("%v costs less than %v", q, p)
 				}
 			}
 		}

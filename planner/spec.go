@@ -22,6 +22,7 @@ const (
 	maxGlobal  = 1 << 40
 	maxRanks   = 1 << 24
 	maxEpochs  = 100_000 // a plan file holds a digest of each
+	maxOrdered = 500     // of which the order search takes 7 s and E x N/4 bytes
 )
 
 // Spec is all that a plan depends on.
@@ -103,6 +104,9 @@ func (s Spec) validateRest() error {
 func (s Spec) validateStrategy() error {
 	if s.Strategy != "" && strategies[s.Strategy].make == nil {
 		return fmt.Errorf("there is no strategy %q; give one of %s", s.Strategy, strings.Join(Strategies(), ", "))
+	}
+	if s.Strategy == Solar && s.Epochs > maxOrdered {
+		return fmt.Errorf("strategy %s orders %d epochs at most, not %d: its search takes E x E x N operations; give another strategy", Solar, maxOrdered, s.Epochs)
 	}
 	if !(s.MaxImbalance >= 0 && s.MaxImbalance < 1) {
 		return fmt.Errorf("max imbalance is %v; give a fraction of the batch size from 0 to below 1", s.MaxImbalance)

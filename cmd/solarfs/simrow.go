@@ -45,9 +45,6 @@ func newStorageDoc(m storage.Model, stepTime float64) storageDoc {
 
 // simulate plans a job and predicts its time.
 func simulate(spec planner.Spec, sampleBytes int64, m storage.Model, stepTime float64, bar *progress) (simRow, error) {
-	if spec.Strategy == planner.Solar {
-		spec.Visit = planner.OrderEpochs(spec).Best.Order
-	}
 	row := simRow{
 		SampleBytes: sampleBytes, Fields: []fieldDoc{{Name: "sample", DType: "|u1", Shape: []int{int(sampleBytes)}}},
 		BufferShare:  float64(spec.BufferSamples) * float64(spec.Nodes) / float64(spec.Samples),

@@ -24,8 +24,12 @@ func (s simulation) print(w io.Writer) error {
 		return err
 	}
 	if o := s.EpochOrders; o != nil {
-		fmt.Fprintf(w, "\nsolar's epoch order: path cost %d as torch's, %d by particle swarm, %d by the best solver; loads saved %d and %d\n",
-			o.Torch.Cost, o.Swarm.Cost, o.Best.Cost, o.Swarm.LoadsSaved, o.Best.LoadsSaved)
+		solver := "greedy from every start and or-opt"
+		if o.Exact {
+			solver = "the exact solver"
+		}
+		fmt.Fprintf(w, "\nsolar's epoch order: path cost %d as torch's, %d by particle swarm, %d by %s; loads saved %d and %d\n",
+			o.Torch.Cost, o.Swarm.Cost, o.Best.Cost, solver, o.Swarm.LoadsSaved, o.Best.LoadsSaved)
 	}
 	fmt.Fprintf(w, "\n%s\n", s.SecondsFormula)
 	return nil

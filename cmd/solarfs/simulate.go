@@ -77,16 +77,23 @@ func simulateAction(c *cli.Context) error {
 		return err
 	}
 	sim := simulation{SecondsFormula: secondsFormula, Storage: newStorageDoc(model, stepTime)}
-	bar := newProgress(c.App.ErrWriter, "planning", len(specs)*specs[0].Epochs)
+	bar := newProgress(c.App.ErrWriter, len(specs)*specs[0].Epochs)
 	defer bar.done()
 	for _, spec := range specs {
+		var orders planner.EpochOrders
+		if spec.Strategy == planner.Solar {
+			bar.says("ordering epochs")
+			orders = planner.OrderEpochs(spec)
+			spec.Visit = orders.Best.Order
+		}
+		bar.says("planning " + spec.Strategy)
 		row, err := simulate(spec, sampleBytes, model, stepTime, bar)
 		if err != nil {
 			return err
 		}
 		sim.Rows = append(sim.Rows, row)
 		if spec.Strategy == planner.Solar {
-			if sim.EpochOrders, err = compareOrders(spec, row.Report, bar); err != nil {
+			if sim.EpochOrders, err = compareOrders(spec, orders, row.Report, bar); err != nil {
 				return err
 			}
 		}
