@@ -25,7 +25,7 @@ func newProgress(to io.Writer, total int) *progress {
 }
 
 // A bar that cannot be drawn is no reason to fail: errors are dropped.
-func (p *progress) add(n int)  { _ = p.bar.Add(n) }
+func (p *progress) add(n int)        { _ = p.bar.Add(n) }
 func (p *progress) says(what string) { p.bar.Describe(what) }
-func (p *progress) more(n int) { p.bar.ChangeMax(p.bar.GetMax() + n) }
-func (p *progress) done()      { _ = p.bar.Finish() }
+func (p *progress) more(n int)       { p.bar.ChangeMax(p.bar.GetMax() + n) }
+func (p *progress) done()            { _ = p.bar.Finish() }
