@@ -12,11 +12,13 @@ import (
 // buffer keeps samples between their uses: a slab of equal slots outside the
 // Go heap, one sample with all its fields in a slot.
 //
-// mu guards the slot table and the slab's bytes. Only the commit changes them;
-// strays read. Invariant: a slot is either in slots once or in free once.
+// mu guards the slot table and the bytes of the samples in it. Only the commit
+// changes them; strays read. Invariant: a slot is in slots once, or in free once,
+// or taken by a rider that is being read, whose bytes are its reader's.
 type buffer struct {
 	slotBytes int
-	fieldAt   []int // where a field begins inside a slot
+	fieldAt   []int // where a field begins inside a slot; and the slot's end
+	all       int   // slots
 	mu        struct {
 		sync.RWMutex
 		slab  []byte
@@ -25,23 +27,21 @@ type buffer struct {
 	}
 }
 
-func newBuffer(samples int, fields []h5backend.Field) (*buffer, error) {
-	b := &buffer{}
+// newBuffer makes a buffer of samples slots, and riders more for what is being read.
+func newBuffer(samples, riders int, fields []h5backend.Field) (*buffer, error) {
+	b := &buffer{fieldAt: []int{0}, all: samples + riders}
 	for _, f := range fields {
-		b.fieldAt = append(b.fieldAt, b.slotBytes)
 		b.slotBytes += f.Bytes
+		b.fieldAt = append(b.fieldAt, b.slotBytes)
 	}
 	b.mu.slots = make(map[uint32]uint32, samples)
-	b.mu.free = make([]uint32, samples)
-	for i := range b.mu.free {
-		b.mu.free[i] = uint32(samples - 1 - i)
-	}
-	if samples == 0 {
+	b.keepOnly(nil)
+	if b.all == 0 {
 		return b, nil
 	}
-	slab, err := unix.Mmap(-1, 0, samples*b.slotBytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE|unix.MAP_NORESERVE)
+	slab, err := unix.Mmap(-1, 0, b.all*b.slotBytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE|unix.MAP_NORESERVE)
 	if err != nil {
-		return nil, fmt.Errorf("reserve %d bytes for the buffer (make --buffer smaller): %w", samples*b.slotBytes, err)
+		return nil, fmt.Errorf("reserve %d bytes for the buffer (make --buffer smaller): %w", b.all*b.slotBytes, err)
 	}
 	b.mu.slab = slab
 	return b, nil
@@ -73,13 +73,45 @@ func (b *buffer) enter(sample uint32, parts [][]byte) bool {
 	if len(b.mu.free) == 0 {
 		return false
 	}
-	slot := b.mu.free[len(b.mu.free)-1]
-	b.mu.free = b.mu.free[:len(b.mu.free)-1]
+	slot := b.takeLocked()
 	for field, part := range parts {
 		copy(b.mu.slab[b.at(slot, field):], part)
 	}
 	b.mu.slots[sample] = slot
 	return true
+}
+
+func (b *buffer) takeLocked() uint32 {
+	slot := b.mu.free[len(b.mu.free)-1]
+	b.mu.free = b.mu.free[:len(b.mu.free)-1]
+	return slot
+}
+
+// take takes a free slot, which must exist, for a rider.
+func (b *buffer) take() uint32 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.takeLocked()
+}
+
+// part is where the bytes of a field stand in a slot that was taken.
+func (b *buffer) part(slot uint32, field int) []byte {
+	at := int(slot) * b.slotBytes
+	return b.mu.slab[at+b.fieldAt[field] : at+b.fieldAt[field+1]]
+}
+
+// admit keeps a rider, whose slot was taken and filled.
+func (b *buffer) admit(r rider) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.mu.slots[r.sample] = r.slot
+}
+
+// giveBack frees a slot that was taken.
+func (b *buffer) giveBack(slot uint32) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.mu.free = append(b.mu.free, slot)
 }
 
 // leave frees a sample's slot, if it has one.
@@ -92,14 +124,21 @@ func (b *buffer) leave(sample uint32) {
 	}
 }
 
-// keepOnly lets every sample leave that keep refuses.
+// keepOnly lets every sample leave that keep refuses, and frees the slots of
+// riders. None may be being read.
 func (b *buffer) keepOnly(keep func(sample uint32) bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	used := make([]bool, b.all)
 	for sample, slot := range b.mu.slots {
-		if !keep(sample) {
+		if used[slot] = keep(sample); !used[slot] {
 			delete(b.mu.slots, sample)
-			b.mu.free = append(b.mu.free, slot)
+		}
+	}
+	b.mu.free = b.mu.free[:0]
+	for slot := b.all - 1; slot >= 0; slot-- {
+		if !used[slot] {
+			b.mu.free = append(b.mu.free, uint32(slot))
 		}
 	}
 }

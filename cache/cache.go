@@ -44,12 +44,13 @@ type Split struct {
 	Stray  int64 // ristretto and the reads of batches out of order
 }
 
-// StepBytes is the memory of one step's batch files on a node, in whole pages:
-// the least that a window needs. spec.BatchSize rows for each local rank and field.
+// StepBytes is the most memory that one step's batch files take on a node, in
+// whole pages: the least that a window needs. spec.MaxRows() rows for each local
+// rank and field. A window of more takes riders, too; without, they are left out.
 func StepBytes(spec planner.Spec, fields []h5backend.Field) int64 {
 	var n int64
 	for _, f := range fields {
-		n += pages(int(batchfile.Npy(f.DType, f.Shape, f.Bytes, spec.BatchSize).Size()))
+		n += pages(int(batchfile.Npy(f.DType, f.Shape, f.Bytes, spec.MaxRows()).Size()))
 	}
 	return n * int64(spec.RanksPerNode)
 }
@@ -59,6 +60,7 @@ type Cache struct {
 	cfg           Config
 	log           *slog.Logger
 	stepsPerEpoch int
+	largest       []int // by field: bytes of the largest batch file
 	pool          *pool
 	buffer        *buffer
 	window        *window
@@ -77,7 +79,8 @@ func New(cfg Config) (*Cache, error) {
 	if cfg.Memory.Window < step {
 		return nil, fmt.Errorf("a window of %d bytes holds no step of %d bytes; give at least that", cfg.Memory.Window, step)
 	}
-	buffer, err := newBuffer(cfg.Spec.BufferSamples, cfg.Fields)
+	riders := riderSlots(cfg)
+	buffer, err := newBuffer(cfg.Spec.BufferSamples, riders, cfg.Fields)
 	if err != nil {
 		return nil, err
 	}
@@ -88,12 +91,15 @@ func New(cfg Config) (*Cache, error) {
 	}
 	c := &Cache{
 		cfg: cfg, log: cfg.Log, stepsPerEpoch: cfg.Spec.Steps(), buffer: buffer, recent: recent,
-		pool: newPool(cfg.Memory.Window), epochs: &epochs{spec: cfg.Spec, node: cfg.Node, digests: cfg.Digests},
+		pool: newPool(cfg.Memory.Window - int64(riders*buffer.slotBytes)), epochs: newEpochs(cfg.Spec, cfg.Node, cfg.Digests),
 		strays: strays, stats: newStats(cfg.Spec.Epochs),
 		underWay: semaphore.NewWeighted(maxRequests), ended: make(chan struct{}),
 	}
 	if cfg.AllRanks {
 		c.epochs.node = -1
+	}
+	for field := range cfg.Fields {
+		c.largest = append(c.largest, int(c.Layout(field, cfg.Spec.MaxRows()).Size()))
 	}
 	c.window = newWindow(c.span(), cfg.Spec.Epochs*c.stepsPerEpoch, cfg.Spec.RanksPerNode, c.pool)
 	ctx, stop := context.WithCancel(context.Background())
@@ -110,13 +116,13 @@ func New(cfg Config) (*Cache, error) {
 	return c, nil
 }
 
-// span is how many steps the window's memory holds.
+// span is how many steps the window's memory holds at the least.
 func (c *Cache) span() int {
 	var step int64
-	for field := range c.cfg.Fields {
-		step += c.pool.cost(int(c.Layout(field, c.cfg.Spec.BatchSize).Size()))
+	for _, size := range c.largest {
+		step += c.pool.cost(size)
 	}
-	return max(1, int(c.cfg.Memory.Window/(step*int64(c.cfg.Spec.RanksPerNode))))
+	return max(1, int(c.pool.limit/(step*int64(c.cfg.Spec.RanksPerNode))))
 }
 
 // recentOverhead is what ristretto and Go need to keep one value, in bytes.
@@ -152,15 +158,20 @@ func (c *Cache) Layout(field, rows int) batchfile.Layout {
 }
 
 // Samples is which sample stands in each row of a rank's batches: the plan of
-// an epoch.
-func (c *Cache) Samples(epoch int) (*planner.Epoch, error) { return c.epochs.get(epoch) }
+// an epoch. One that is not being read costs the planning of all epochs up to it;
+// ctx ends that between two of them.
+func (c *Cache) Samples(ctx context.Context, epoch int) (*planner.Epoch, error) {
+	return c.epochs.get(ctx, epoch)
+}
 
 // Status is what has been done so far and the memory in use.
 func (c *Cache) Status() Status {
 	var s Status
 	c.stats.fill(&s)
 	held, made := c.pool.use()
-	s.Memory = Memory{Limit: c.cfg.Memory.Limit, Buffer: c.buffer.heldBytes(), Window: c.pool.limit, Batches: held}
+	s.Memory = Memory{
+		Limit: c.cfg.Memory.Limit, Buffer: c.buffer.heldBytes(), Window: c.cfg.Memory.Window, Batches: held, Riders: c.cfg.Memory.Window - c.pool.limit,
+	}
 	s.FilesMade = made
 	c.window.mu.Lock()
 	defer c.window.mu.Unlock()

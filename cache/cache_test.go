@@ -30,19 +30,8 @@ func TestInOrderFollowsThePlan(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := newRig(t, spec, span, &source{delay: time.Millisecond})
 			defer r.close()
-			var ranks sync.WaitGroup
-			for rank := range spec.RanksPerNode {
-				ranks.Go(func() { r.checkRank(rank) })
-			}
-			ranks.Wait()
-			planned := 0
-			for _, ep := range r.plan {
-				planned += ep.Stats().Loads
-			}
-			st := r.Status()
-			if st.Strays != 0 || int(st.Loads) != planned || int(r.src.loads.Load()) != planned*len(testFields) {
-				t.Errorf("%+v: %d strays, %d loads (source: %d reads); the plan has %d", spec, st.Strays, st.Loads, r.src.loads.Load(), planned)
-			}
+			r.checkNode()
+			r.followsPlan()
 		})
 	}
 }

@@ -25,8 +25,11 @@ func (c *Cache) commit(ctx context.Context, started <-chan *step) error {
 				c.log.Error("the buffer is fuller than the plan says; a sample is not kept", "sample", p.sample)
 			}
 		}
-		c.stats.committed(s.g/c.stepsPerEpoch, len(s.hits), s.loaded())
-		s.loads, s.loadOf, s.hits, s.leaves, s.enters = nil, nil, nil, nil, nil // the files wait, the lists need not
+		riders := c.admitRiders(s)
+		c.stats.committed(s.g/c.stepsPerEpoch, EpochStatus{
+			Hits: int64(len(s.hits)), Loads: int64(s.loaded()), Riders: int64(riders), RidersMissed: int64(s.riding - riders),
+		})
+		s.done()
 		c.window.made(s, bad)
 	}
 	return ctx.Err()
@@ -35,7 +38,7 @@ func (c *Cache) commit(ctx context.Context, started <-chan *step) error {
 // failedLoads logs what could not be read and returns the files that lack it.
 func (c *Cache) failedLoads(s *step) map[*batchFile]bool {
 	bad := map[*batchFile]bool{}
-	c.noteFailures(s, s.loads, s.loadOf, bad)
+	c.noteFailures(s, s.reads[:len(s.loadOf)], s.loadOf, bad)
 	return bad
 }
 

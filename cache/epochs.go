@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"sync"
@@ -8,27 +9,39 @@ import (
 	"solarfs/planner"
 )
 
-// recentEpochs is how many epochs' plans are kept: the one being read, the next,
-// and one that is read out of order.
-const recentEpochs = 3
+// walkedEpochs is how many epochs' plans of the read-ahead are kept: the one
+// that the readers may still be in, the one whose batches are being made, and
+// the next.
+const walkedEpochs = 3
 
 // epochs are the plans of epochs that are being read. Those of the window come
 // from its own walk; any other is made on request, which costs the planning of
-// all epochs up to it, or from the last one asked for.
+// all epochs up to it, or from the last one asked for. One of these is kept, and
+// takes no place from those of the walk.
 //
-// mu guards all but spec, node and digests. making is held while planning: a
-// second reader would wait for the same plan anyway.
+// mu guards what is known. making is held while planning on request: a second
+// reader would wait for the same plan anyway.
 type epochs struct {
 	spec    planner.Spec
-	node    int      // whose batches are kept; -1: all nodes'
-	digests []string // that the plans must have; nil: any
-	making  sync.Mutex
-	walk    *planner.Schedule // guarded by making, like next
-	next    int               // the epoch that the walk makes next
+	node    int           // whose batches are kept; -1: all nodes'
+	digests []string      // that the plans must have; nil: any
+	making  chan struct{} // holds one element while nobody plans
+	walk    *planner.Schedule
+	next    int // the epoch that the walk makes next; guarded by making, as walk
 	mu      struct {
 		sync.Mutex
-		recent []*planner.Epoch // latest use last
+		walked []*planner.Epoch // oldest first
+		asked  *planner.Epoch   // nil: none
+		coming int              // the epoch that the read-ahead is planning; -1: none
+		came   chan struct{}    // closed when it no longer does
 	}
+}
+
+func newEpochs(spec planner.Spec, node int, digests []string) *epochs {
+	e := &epochs{spec: spec, node: node, digests: digests, making: make(chan struct{}, 1)}
+	e.making <- struct{}{}
+	e.mu.coming, e.mu.came = -1, make(chan struct{})
+	return e
 }
 
 // check refuses a plan that differs from the one the user made.
@@ -43,45 +56,86 @@ func (e *epochs) check(ep *planner.Epoch) error {
 	return nil
 }
 
-// keep stores a plan for get and returns the part of it that is kept.
+// expect says that the read-ahead plans epoch i now, or none if i is -1.
+func (e *epochs) expect(i int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	close(e.mu.came)
+	e.mu.coming, e.mu.came = i, make(chan struct{})
+}
+
+// keep stores a plan of the read-ahead and returns the part of it that is kept.
 func (e *epochs) keep(ep *planner.Epoch) *planner.Epoch {
-	if known := e.known(ep.Index); known != nil {
+	known, _ := e.known(ep.Index)
+	if known == nil {
+		known = e.part(ep)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if slices.Contains(e.mu.walked, known) {
 		return known
 	}
-	if e.node >= 0 {
-		ep = ep.Only(e.node)
+	e.mu.walked = append(e.mu.walked, known)
+	if len(e.mu.walked) > walkedEpochs {
+		e.mu.walked = slices.Delete(e.mu.walked, 0, 1)
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.mu.recent = append(e.mu.recent, ep)
-	if len(e.mu.recent) > recentEpochs {
-		e.mu.recent = slices.Delete(e.mu.recent, 0, 1)
-	}
-	return ep
+	return known
 }
 
-// known returns a plan that is kept, or nil.
-func (e *epochs) known(i int) *planner.Epoch {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	at := slices.IndexFunc(e.mu.recent, func(ep *planner.Epoch) bool { return ep.Index == i })
-	if at < 0 {
-		return nil
+// part is what is kept of a plan.
+func (e *epochs) part(ep *planner.Epoch) *planner.Epoch {
+	if e.node < 0 {
+		return ep
 	}
-	ep := e.mu.recent[at]
-	e.mu.recent = append(slices.Delete(e.mu.recent, at, at+1), ep)
-	return ep
+	return ep.Only(e.node)
 }
 
-// get returns the plan of epoch i, 0 <= i < Epochs.
-func (e *epochs) get(i int) (*planner.Epoch, error) {
-	if ep := e.known(i); ep != nil {
-		return ep, nil
+// known returns a plan that is kept, or nil and, if the read-ahead is planning
+// it, what to wait for.
+func (e *epochs) known(i int) (ep *planner.Epoch, coming <-chan struct{}) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if at := slices.IndexFunc(e.mu.walked, func(ep *planner.Epoch) bool { return ep.Index == i }); at >= 0 {
+		return e.mu.walked[at], nil
 	}
-	e.making.Lock()
-	defer e.making.Unlock()
-	if ep := e.known(i); ep != nil {
-		return ep, nil
+	if e.mu.asked != nil && e.mu.asked.Index == i {
+		return e.mu.asked, nil
+	}
+	if i == e.mu.coming {
+		return nil, e.mu.came
+	}
+	return nil, nil
+}
+
+// get returns the plan of epoch i, 0 <= i < Epochs. When ctx ends it does so
+// with the epoch that is being planned.
+func (e *epochs) get(ctx context.Context, i int) (*planner.Epoch, error) {
+	for {
+		ep, coming := e.known(i)
+		if ep != nil {
+			return ep, nil
+		}
+		making := e.making
+		if coming != nil {
+			making = nil
+		}
+		select {
+		case <-coming:
+		case <-making:
+			ep, err := e.makeUpTo(ctx, i)
+			e.making <- struct{}{}
+			return ep, err
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// makeUpTo goes on with the walk of those who ask, from its start if it is past
+// epoch i. Only one caller at a time.
+func (e *epochs) makeUpTo(ctx context.Context, i int) (*planner.Epoch, error) {
+	if ep, _ := e.known(i); ep != nil {
+		return ep, nil // made while making was waited for
 	}
 	if e.walk == nil || i < e.next {
 		walk, err := planner.NewSchedule(e.spec)
@@ -90,7 +144,7 @@ func (e *epochs) get(i int) (*planner.Epoch, error) {
 		}
 		e.walk, e.next = walk, 0
 	}
-	for {
+	for ctx.Err() == nil {
 		ep, more := e.walk.Next()
 		if !more {
 			return nil, fmt.Errorf("the plan has no epoch %d", i)
@@ -100,7 +154,12 @@ func (e *epochs) get(i int) (*planner.Epoch, error) {
 			return nil, err
 		}
 		if ep.Index == i {
-			return e.keep(ep), nil
+			ep = e.part(ep)
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			e.mu.asked = ep
+			return ep, nil
 		}
 	}
+	return nil, ctx.Err()
 }

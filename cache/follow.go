@@ -59,8 +59,9 @@ func (c *Cache) follow(ctx context.Context, from int) error {
 	group, ctx := errgroup.WithContext(ctx)
 	epochs := make(chan *planner.Epoch) // the next epoch is planned while this one is read
 	started := make(chan *step, c.window.span)
-	group.Go(func() error { return c.walk(ctx, from/c.stepsPerEpoch, epochs) })
-	group.Go(func() error { return c.start(ctx, from, epochs, started) })
+	planned := newSampleSet(c.cfg.Spec.Samples)
+	group.Go(func() error { return c.walk(ctx, from/c.stepsPerEpoch, planned, epochs) })
+	group.Go(func() error { return c.start(ctx, from%c.stepsPerEpoch, planned, epochs, started) })
 	group.Go(func() error { return c.commit(ctx, started) })
 	err := group.Wait()
 	if ctx.Err() != nil && err == context.Canceled {
@@ -69,15 +70,18 @@ func (c *Cache) follow(ctx context.Context, from int) error {
 	return err
 }
 
-// walk makes the epochs' plans in order and hands them on from epoch first. A
-// plan that differs from the one the user made must not be read by.
-func (c *Cache) walk(ctx context.Context, first int, out chan<- *planner.Epoch) error {
+// walk makes the epochs' plans in order and hands them on from epoch first, when
+// planned has become what they have in the node's buffer at its begin. A plan that
+// differs from the one the user made must not be read by.
+func (c *Cache) walk(ctx context.Context, first int, planned *sampleSet, out chan<- *planner.Epoch) error {
 	defer close(out)
+	defer c.epochs.expect(-1)
 	schedule, err := planner.NewSchedule(c.cfg.Spec)
 	if err != nil {
 		return err
 	}
-	for ctx.Err() == nil {
+	for i := 0; ctx.Err() == nil; i++ {
+		c.epochs.expect(max(i, first))
 		ep, more := schedule.Next()
 		if !more {
 			return nil
@@ -86,6 +90,9 @@ func (c *Cache) walk(ctx context.Context, first int, out chan<- *planner.Epoch) 
 			return err
 		}
 		if ep.Index < first {
+			for step := range c.stepsPerEpoch {
+				planned.pass(ep, step, c.cfg.Node, c.cfg.Spec.RanksPerNode)
+			}
 			continue
 		}
 		ep = c.epochs.keep(ep)
@@ -98,23 +105,16 @@ func (c *Cache) walk(ctx context.Context, first int, out chan<- *planner.Epoch) 
 }
 
 // keepPlanned makes the buffer what the plan lets it be at step t of an epoch,
-// so that what the plan keeps later finds room.
-func (c *Cache) keepPlanned(ep *planner.Epoch, t int) {
-	resident := newBitset(c.cfg.Spec.Samples)
-	for step := range c.stepsPerEpoch {
-		for local := range c.cfg.Spec.RanksPerNode {
-			samples, fates := ep.Batch(step, c.cfg.Node*c.cfg.Spec.RanksPerNode+local)
-			for i, sample := range samples {
-				if step < t && fates[i]&planner.Keep != 0 || step >= t && fates[i]&planner.Load == 0 {
-					resident.set(sample)
-				}
-			}
-		}
-		if step >= t {
-			for _, sample := range ep.Drops(step, c.cfg.Node) {
-				resident.set(sample)
-			}
-		}
+// so that what the plan keeps later finds room, and returns what is held then.
+// planned is what the plan has in it at the epoch's begin.
+func (c *Cache) keepPlanned(ep *planner.Epoch, t int, planned *sampleSet) *sampleSet {
+	for step := range t {
+		planned.pass(ep, step, c.cfg.Node, c.cfg.Spec.RanksPerNode)
 	}
-	c.buffer.keepOnly(resident.has)
+	c.buffer.keepOnly(planned.has)
+	held := planned // its memory is used again
+	clear(held.bits)
+	held.n = 0
+	c.buffer.samples(held.add)
+	return held
 }

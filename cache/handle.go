@@ -42,7 +42,7 @@ func (c *Cache) Open(ctx context.Context, id BatchID) (*Handle, error) {
 	if err := c.window.ended(); err != nil {
 		return nil, err
 	}
-	ep, err := c.epochs.get(id.Epoch)
+	ep, err := c.epochs.get(ctx, id.Epoch)
 	if err != nil {
 		return nil, err
 	}

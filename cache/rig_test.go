@@ -6,8 +6,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -30,9 +30,11 @@ func value(field int, sample uint32) []byte {
 	return b
 }
 
-// source serves value, after delay, and fails where fail says so.
+// source serves value, after delay, and fails where fail says so. each sees what
+// one call asks for, when it has been read.
 type source struct {
 	delay time.Duration
+	each  func(reqs []h5backend.Request)
 	fail  func(sample uint32, field int) error
 	loads atomic.Int64
 }
@@ -57,30 +59,41 @@ func (s *source) Read(ctx context.Context, reqs []h5backend.Request) {
 		}
 		copy(r.Dst, value(r.Field, r.Sample))
 	}
+	if s.each != nil {
+		s.each(reqs)
+	}
 }
 
-// rig is a cache with its plan.
+// rig is a cache of one node with its plan and its log.
 type rig struct {
 	*Cache
 	t    testing.TB
 	spec planner.Spec
+	node int
 	src  *source
 	plan []*planner.Epoch
+	log  *bytes.Buffer
 }
 
 func newRig(t testing.TB, spec planner.Spec, span int, src *source) *rig {
 	t.Helper()
+	return newRigOf(t, 0, spec, int64(span)*StepBytes(spec, testFields), src)
+}
+
+func newRigOf(t testing.TB, node int, spec planner.Spec, window int64, src *source) *rig {
+	t.Helper()
 	if spec.Order == "" {
 		spec.Order = planner.OrderTorch
 	}
-	c, err := New(Config{
-		Spec: spec, Fields: testFields, Ahead: src, Now: src, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-		Memory: Split{Window: int64(span) * StepBytes(spec, testFields), Stray: 1 << 16},
+	r := &rig{t: t, spec: spec, node: node, src: src, log: &bytes.Buffer{}}
+	var err error
+	r.Cache, err = New(Config{
+		Spec: spec, Node: node, Fields: testFields, Ahead: src, Now: src, Log: slog.New(slog.NewTextHandler(r.log, nil)),
+		Memory: Split{Window: window, Stray: 1 << 16},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{Cache: c, t: t, spec: spec, src: src}
 	schedule, err := planner.NewSchedule(spec)
 	if err != nil {
 		t.Fatal(err)
@@ -99,6 +112,9 @@ func (r *rig) close() {
 	}
 	if held, _ := r.pool.use(); held != 0 {
 		r.t.Errorf("%d bytes of batch files are left", held)
+	}
+	if bytes.Contains(r.log.Bytes(), []byte("fuller")) {
+		r.t.Errorf("%+v: the buffer overflows:\n%s", r.spec, r.log)
 	}
 }
 
@@ -144,6 +160,46 @@ func (r *rig) check(id BatchID) {
 	}
 	if !bytes.Equal(got, r.want(id)) {
 		r.t.Fatalf("%+v: wrong bytes", id)
+	}
+}
+
+// checkNode reads all ranks of the node in order, each at its own pace.
+func (r *rig) checkNode() {
+	var ranks sync.WaitGroup
+	for local := range r.spec.RanksPerNode {
+		ranks.Go(func() { r.checkRank(r.node*r.spec.RanksPerNode + local) })
+	}
+	ranks.Wait()
+}
+
+// planned counts what the plan has the node do.
+func (r *rig) planned() (c EpochStatus) {
+	for _, ep := range r.plan {
+		for step := range r.spec.Steps() {
+			for local := range r.spec.RanksPerNode {
+				_, fates := ep.Batch(step, r.node*r.spec.RanksPerNode+local)
+				for _, f := range fates {
+					if f&planner.Load != 0 {
+						c.Loads++
+					} else {
+						c.Hits++
+					}
+				}
+			}
+			c.Riders += int64(len(ep.Riders(step, r.node)))
+		}
+	}
+	c.Loads += c.Riders
+	return c
+}
+
+// followsPlan compares what was done with what the plan has the node do.
+func (r *rig) followsPlan() {
+	r.t.Helper()
+	want, st := r.planned(), r.Status()
+	if st.Strays != 0 || st.Hits != want.Hits || st.Loads != want.Loads || st.Riders != want.Riders || st.RidersMissed != 0 ||
+		r.src.loads.Load() != want.Loads*int64(len(testFields)) {
+		r.t.Errorf("%+v: %+v (source: %d reads); the plan has %+v", r.spec, st, r.src.loads.Load(), want)
 	}
 }
 

@@ -2,35 +2,35 @@ package cache
 
 import (
 	"context"
-	"slices"
 	"time"
 
-	"solarfs/batchfile"
 	"solarfs/internal/memfd"
 	"solarfs/planner"
 )
 
-// start takes memory for one step after the other and sets its loads off.
-func (c *Cache) start(ctx context.Context, from int, epochs <-chan *planner.Epoch, started chan<- *step) error {
+// start takes memory for one step after the other and sets its reads off, from
+// step t of the first epoch on. planned is what the plan has in the buffer when
+// that epoch begins; it is start's from then on.
+func (c *Cache) start(ctx context.Context, t int, planned *sampleSet, epochs <-chan *planner.Epoch, started chan<- *step) error {
 	defer close(started)
-	held := newBitset(c.cfg.Spec.Samples)
-	t := from % c.stepsPerEpoch
-	first := true
+	var held *sampleSet
+	var room *riderRoom
 	for ep := range epochs {
-		if first {
-			c.keepPlanned(ep, t)
-			c.buffer.samples(held.set)
-			first = false
+		if held == nil {
+			held = c.keepPlanned(ep, t, planned)
+			room = newRiderRoom(c.buffer.all, held.n)
 		}
 		for ; t < c.stepsPerEpoch; t++ {
-			s, err := c.newStep(ctx, ep.Index*c.stepsPerEpoch+t)
+			s, err := c.newStep(ctx, ep, t)
 			if err != nil {
 				return err
 			}
-			s.plan(ep, t, c.cfg.Node, c.cfg.Spec.RanksPerNode, held)
+			s.plan(ep, t, c.cfg.Node, held)
 			c.window.add(s)
+			if err := c.addRiders(ctx, s, ep.Riders(t, c.cfg.Node), room, held); err != nil {
+				return err
+			}
 			if err := c.load(ctx, s); err != nil {
-				close(s.read)
 				return err
 			}
 			started <- s
@@ -40,38 +40,40 @@ func (c *Cache) start(ctx context.Context, from int, epochs <-chan *planner.Epoc
 	return nil
 }
 
-// newStep takes the memory of a step's batch files and writes their headers.
-func (c *Cache) newStep(ctx context.Context, g int) (*step, error) {
-	rows := c.cfg.Spec.Rows(g % c.stepsPerEpoch)
-	var layouts []batchfile.Layout
-	var sizes []int
-	for field := range c.cfg.Fields {
-		layouts = append(layouts, c.Layout(field, rows))
-		sizes = append(sizes, int(layouts[field].Size()))
+// newStep takes the memory of the batch files of step t of an epoch and writes
+// their headers.
+func (c *Cache) newStep(ctx context.Context, ep *planner.Epoch, t int) (*step, error) {
+	s := &step{g: ep.Index*c.stepsPerEpoch + t, read: make(chan struct{})}
+	var wants []want
+	for local := range c.cfg.Spec.RanksPerNode {
+		rows := ep.Rows(t, c.cfg.Node*c.cfg.Spec.RanksPerNode+local)
+		var files []*batchFile
+		for field, most := range c.largest {
+			layout := c.Layout(field, rows)
+			files = append(files, &batchFile{layout: layout, done: make(chan struct{})})
+			wants = append(wants, want{int(layout.Size()), most})
+		}
+		s.files = append(s.files, files)
 	}
-	memory, err := c.memory(ctx, slices.Repeat(sizes, c.cfg.Spec.RanksPerNode))
+	memory, err := c.memory(ctx, wants)
 	if err != nil {
 		return nil, err
 	}
-	s := &step{g: g, read: make(chan struct{})}
-	for range c.cfg.Spec.RanksPerNode {
-		var files []*batchFile
-		for field, layout := range layouts {
-			copy(memory[field].Data, layout.Header)
-			files = append(files, &batchFile{file: memory[field], layout: layout, done: make(chan struct{})})
+	for _, files := range s.files {
+		for _, f := range files {
+			f.file, memory = memory[0], memory[1:]
+			copy(f.file.Data, f.layout.Header)
 		}
-		memory = memory[len(layouts):]
-		s.files = append(s.files, files)
 	}
 	return s, nil
 }
 
 // memory takes a step's memory files from the pool. When the system has none
 // to give, it asks again: readers are served as strays meanwhile.
-func (c *Cache) memory(ctx context.Context, sizes []int) ([]*memfd.File, error) {
+func (c *Cache) memory(ctx context.Context, wants []want) ([]*memfd.File, error) {
 	c.window.starving()
 	for {
-		files, err := c.pool.get(ctx, sizes)
+		files, err := c.pool.get(ctx, wants)
 		if err == nil {
 			c.window.fed()
 			return files, nil
@@ -88,17 +90,17 @@ func (c *Cache) memory(ctx context.Context, sizes []int) ([]*memfd.File, error) 
 	}
 }
 
-// load reads a step's loads in the background, straight into its batch files.
-// It waits while as many requests are under way as keep the storage busy.
+// load reads a step's loads in the background, straight into its batch files,
+// and its riders with them, so that a chunk that both need is read once. It waits while as many requests are under way as keep the storage busy.
 func (c *Cache) load(ctx context.Context, s *step) error {
-	weight := min(int64(len(s.loads)), maxRequests)
+	weight := min(int64(len(s.reads)), maxRequests)
 	if err := c.underWay.Acquire(ctx, weight); err != nil {
 		return err
 	}
 	go func() {
 		defer c.underWay.Release(weight)
 		defer close(s.read)
-		c.cfg.Ahead.Read(ctx, s.loads)
+		c.cfg.Ahead.Read(ctx, s.reads)
 	}()
 	return nil
 }

@@ -14,8 +14,11 @@ const keptErrors = 16
 type Status struct {
 	Ranks  []RankStatus `json:"ranks"`
 	Hits   int64        `json:"hits"`   // samples found in the buffer, in the plan's order
-	Loads  int64        `json:"loads"`  // samples read from storage, in the plan's order
-	Strays int64        `json:"strays"` // batches opened outside the plan's order
+	Loads  int64        `json:"loads"`  // samples read from storage, in the plan's order, riders included
+	Riders int64        `json:"riders"` // loads that were read together with others' chunks, for later
+	// RidersMissed counts riders of the plan for which there was no memory, or that could not be read.
+	RidersMissed int64 `json:"riders_missed"`
+	Strays       int64 `json:"strays"` // batches opened outside the plan's order
 	// StrayReads counts the values of one field and sample that strays read from storage.
 	StrayReads int64 `json:"stray_reads"`
 	// BytesServed counts what readers got through the daemon, and whole files
@@ -43,6 +46,8 @@ type EpochStatus struct {
 	Epoch        int     `json:"epoch"`
 	Hits         int64   `json:"hits"`
 	Loads        int64   `json:"loads"`
+	Riders       int64   `json:"riders"`
+	RidersMissed int64   `json:"riders_missed"`
 	StallSeconds float64 `json:"stall_seconds"`
 }
 
@@ -52,6 +57,7 @@ type Memory struct {
 	Buffer  int64 `json:"buffer"`
 	Window  int64 `json:"window"`
 	Batches int64 `json:"batches"` // of the window: made and waiting to be read, or open
+	Riders  int64 `json:"riders"`  // of the window: set aside for what is read together with loads, until it is kept
 }
 
 // stats counts. mu guards the per-epoch rows and the errors.
@@ -73,11 +79,15 @@ func newStats(epochs int) *stats {
 	return s
 }
 
-func (s *stats) committed(epoch, hits, loads int) {
+// committed counts one step.
+func (s *stats) committed(epoch int, step EpochStatus) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.mu.epochs[epoch].Hits += int64(hits)
-	s.mu.epochs[epoch].Loads += int64(loads)
+	e := &s.mu.epochs[epoch]
+	e.Hits += step.Hits
+	e.Loads += step.Loads
+	e.Riders += step.Riders
+	e.RidersMissed += step.RidersMissed
 }
 
 func (s *stats) stalled(epoch int, d time.Duration) {
@@ -104,6 +114,8 @@ func (s *stats) fill(out *Status) {
 	for _, e := range s.mu.epochs {
 		out.Hits += e.Hits
 		out.Loads += e.Loads
+		out.Riders += e.Riders
+		out.RidersMissed += e.RidersMissed
 		out.StallSeconds += e.StallSeconds
 	}
 	out.Strays, out.StrayReads, out.BytesServed = s.strays.Load(), s.strayReads.Load(), s.served.Load()

@@ -39,13 +39,16 @@ func (b *batchFile) row(i int) []byte {
 // step is one global step of this node: its batch files and how they are made.
 type step struct {
 	g      int
-	files  [][]*batchFile // [local rank][field]
-	loads  []h5backend.Request
-	loadOf []*batchFile // the file that loads[i] fills
+	files  [][]*batchFile      // [local rank][field]
+	reads  []h5backend.Request // the loads, then the riders
+	loadOf []*batchFile        // the file that reads[i] fills, if it is a load
+	riders []rider
+	riding int // riders that are planned; some may have found no room
 	hits   []placed
 	leaves []uint32      // samples that leave the buffer after the step
-	enters []placed      // samples that enter it
-	read   chan struct{} // closed when the loads have been read, or have failed
+	enters []placed      // samples that enter it from the batch files
+	read   chan struct{} // closed when all has been read, or has failed
+	over   func()        // called when the buffer is what it is after the step
 }
 
 // placed is a sample and where it stands: row of a local rank's batch.
@@ -64,13 +67,14 @@ func (s *step) parts(p placed) [][]byte {
 	return parts
 }
 
-// plan fills in how the step is made, from what the plan says of its batches.
+// plan fills in how the step's batches are made, from what the plan says of them.
 // held tells which samples will be in the buffer when the step is committed,
-// and is brought up to date for the step after it. A planned hit that is not
-// held (a load failed, or the mount began in mid-plan) becomes a load.
-func (s *step) plan(ep *planner.Epoch, stepInEpoch, node, ranksPerNode int, held bitset) {
-	for local := range ranksPerNode {
-		samples, fates := ep.Batch(stepInEpoch, node*ranksPerNode+local)
+// and is brought up to date for the step after it, but for riders. A planned hit
+// that is not held (a load failed, a rider found no room, or the mount began in
+// mid-plan) becomes a load.
+func (s *step) plan(ep *planner.Epoch, stepInEpoch, node int, held *sampleSet) {
+	for local := range s.files {
+		samples, fates := ep.Batch(stepInEpoch, node*len(s.files)+local)
 		for row, sample := range samples {
 			p := placed{sample, local, row}
 			load := fates[row]&planner.Load != 0
@@ -90,16 +94,16 @@ func (s *step) plan(ep *planner.Epoch, stepInEpoch, node, ranksPerNode int, held
 	}
 	s.leaves = append(s.leaves, ep.Drops(stepInEpoch, node)...)
 	for _, sample := range s.leaves {
-		held.clear(sample)
+		held.remove(sample)
 	}
 	for _, p := range s.enters {
-		held.set(p.sample)
+		held.add(p.sample)
 	}
 }
 
 func (s *step) addLoad(p placed) {
 	for field, f := range s.files[p.rank] {
-		s.loads = append(s.loads, h5backend.Request{Field: field, Sample: p.sample, Dst: f.row(p.row)})
+		s.reads = append(s.reads, h5backend.Request{Field: field, Sample: p.sample, Dst: f.row(p.row)})
 		s.loadOf = append(s.loadOf, f)
 	}
 }
@@ -107,7 +111,7 @@ func (s *step) addLoad(p placed) {
 // loaded is how many samples came from storage.
 func (s *step) loaded() int {
 	good, fields := 0, len(s.files[0])
-	for _, r := range s.loads {
+	for _, r := range s.reads {
 		if r.Err == nil {
 			good++
 		}
@@ -115,15 +119,14 @@ func (s *step) loaded() int {
 	return good / fields
 }
 
-// bitset is a set of samples.
-type bitset []uint64
+// done lets go of the lists: the files wait for their readers, the lists need not.
+func (s *step) done() {
+	s.reads, s.loadOf, s.riders, s.hits, s.leaves, s.enters = nil, nil, nil, nil, nil, nil
+	s.over()
+}
 
-func newBitset(samples int) bitset      { return make(bitset, (samples+63)/64) }
-func (b bitset) has(sample uint32) bool { return b[sample/64]&(1<<(sample%64)) != 0 }
-func (b bitset) set(sample uint32)      { b[sample/64] |= 1 << (sample % 64) }
-func (b bitset) clear(sample uint32)    { b[sample/64] &^= 1 << (sample % 64) }
-
-func (s *step) over() bool {
+// passed tells whether all files of the step are gone.
+func (s *step) passed() bool {
 	for _, files := range s.files {
 		for _, f := range files {
 			if f.state != gone {

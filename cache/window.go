@@ -208,7 +208,7 @@ func (w *window) retireLocked(f *batchFile) {
 
 // moveLocked lets go of the steps at the window's start that are done with.
 func (w *window) moveLocked() {
-	for w.mu.lo < w.mu.hi && w.mu.entries[w.mu.lo].over() {
+	for w.mu.lo < w.mu.hi && w.mu.entries[w.mu.lo].passed() {
 		delete(w.mu.entries, w.mu.lo)
 		w.mu.lo++
 	}

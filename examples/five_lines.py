@@ -1,6 +1,9 @@
 """Reads batches from a solarfs mount.
 
     python3 five_lines.py /mnt/solar X_train Y_I_train Y_phi_train
+
+Where batches may be uneven (--max-imbalance), each batch's loss is to be multiplied by its weight in weights.npy;
+train_ptychonn.py does that.
 """
 import sys
 

@@ -11,9 +11,11 @@ import (
 	"solarfs/planner"
 )
 
-// samplesLayout is samples.npy: int64 (steps, batch-size).
+// samplesLayout is samples.npy: int64 (steps, batch-size), or wider where a batch
+// may be larger.
 func samplesLayout(spec planner.Spec) batchfile.Layout {
-	return batchfile.Npy("<i8", []int{spec.BatchSize}, 8*spec.BatchSize, spec.Steps())
+	columns := max(spec.BatchSize, spec.MaxRows())
+	return batchfile.Npy("<i8", []int{columns}, 8*columns, spec.Steps())
 }
 
 // weightsLayout is weights.npy: float64 (steps,).
@@ -32,7 +34,7 @@ type samplesFile struct {
 func (s *samplesFile) read(_ context.Context, buf []byte, off int64) (fuse.ReadResult, error) {
 	return readRows(samplesLayout(s.spec), buf, off, func(row []byte, step int) {
 		samples, _ := s.epoch.Batch(step, s.rank)
-		for i := range s.spec.BatchSize {
+		for i := range len(row) / 8 {
 			id := int64(-1)
 			if i < len(samples) {
 				id = int64(samples[i])
@@ -45,13 +47,20 @@ func (s *samplesFile) read(_ context.Context, buf []byte, off int64) (fuse.ReadR
 func (*samplesFile) close() {}
 
 // weightsFile makes weights.npy as it is read: what a rank's mean counts in the
-// step's gradient, n_rank x ranks / n_global. All batches of a step are equal,
-// so it is one.
-type weightsFile struct{ spec planner.Spec }
+// step's gradient, n_rank x ranks / n_global; one where batches are equal.
+type weightsFile struct {
+	spec  planner.Spec
+	epoch *planner.Epoch // nil: batches are equal
+	rank  int
+}
 
 func (w *weightsFile) read(_ context.Context, buf []byte, off int64) (fuse.ReadResult, error) {
-	return readRows(weightsLayout(w.spec), buf, off, func(row []byte, _ int) {
-		binary.LittleEndian.PutUint64(row, math.Float64bits(1))
+	return readRows(weightsLayout(w.spec), buf, off, func(row []byte, step int) {
+		weight := 1.
+		if w.epoch != nil {
+			weight = w.epoch.Weight(step, w.rank)
+		}
+		binary.LittleEndian.PutUint64(row, math.Float64bits(weight))
 	})
 }
 

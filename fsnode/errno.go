@@ -23,3 +23,12 @@ func status(err error) fuse.Status {
 	}
 	return fuse.EIO
 }
+
+// failed is the status of a request about a node whose epoch's plan could not be
+// made, and logs why, unless the reader has gone.
+func (f *FS) failed(ctx context.Context, n node, err error) fuse.Status {
+	if ctx.Err() == nil {
+		f.cfg.Log.Error("no plan of the epoch could be made", "epoch", n.epoch, "err", err)
+	}
+	return status(err)
+}

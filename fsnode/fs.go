@@ -2,7 +2,6 @@ package fsnode
 
 import (
 	"log/slog"
-	"os"
 	"sync"
 	"time"
 
@@ -41,7 +40,7 @@ type FS struct {
 	fuse.RawFileSystem
 	cfg         Config
 	tree        *tree
-	sizes       [][2]int64 // by field: of a full batch, of a tail batch
+	sizes       [][2]int64 // by field: of a full batch, of a tail batch, where batches are equal
 	noPassing   bool       // the user wants no passthrough
 	passthrough bool       // fixed in Init
 	server      *fuse.Server
@@ -84,7 +83,7 @@ func (f *FS) Init(server *fuse.Server) {
 	if f.noPassing || server.KernelSettings().Flags64()&fuse.CAP_PASSTHROUGH == 0 {
 		return
 	}
-	trial, err := memfd.New(1)
+	trial, err := memfd.New(1, 1)
 	if err != nil {
 		return
 	}
@@ -108,70 +107,6 @@ func (f *FS) Serving() string {
 
 // String names the file system to go-fuse.
 func (f *FS) String() string { return "solarfs" }
-
-// Lookup finds a name in a directory.
-func (f *FS) Lookup(_ <-chan struct{}, header *fuse.InHeader, name string, out *fuse.EntryOut) fuse.Status {
-	dir, ok := f.tree.node(header.NodeId)
-	if !ok {
-		return fuse.ENOENT
-	}
-	n, ok := f.tree.child(dir, name)
-	if !ok {
-		return fuse.ENOENT
-	}
-	out.NodeId = f.tree.number(n)
-	out.SetEntryTimeout(forever)
-	out.SetAttrTimeout(f.attr(n, &out.Attr))
-	return fuse.OK
-}
-
-// GetAttr tells size and mode; no data is read for it.
-func (f *FS) GetAttr(_ <-chan struct{}, in *fuse.GetAttrIn, out *fuse.AttrOut) fuse.Status {
-	n, ok := f.tree.node(in.NodeId)
-	if !ok {
-		return fuse.ENOENT
-	}
-	out.SetTimeout(f.attr(n, &out.Attr))
-	return fuse.OK
-}
-
-// attr fills in a node's attributes and says how long they hold.
-func (f *FS) attr(n node, out *fuse.Attr) time.Duration {
-	out.Ino = f.tree.number(n)
-	out.Nlink = 1
-	out.Mode = fuse.S_IFREG | 0o444
-	out.Owner = fuse.Owner{Uid: uint32(os.Getuid()), Gid: uint32(os.Getgid())}
-	out.SetTimes(&f.cfg.Made, &f.cfg.Made, &f.cfg.Made)
-	if n.isDir() {
-		out.Nlink = 2
-		out.Mode = fuse.S_IFDIR | 0o555
-		return forever
-	}
-	holds := forever
-	if n.kind == kindControl {
-		holds = 0 // its content moves on
-	}
-	out.Size = uint64(f.size(n))
-	out.Blocks = (out.Size + 511) / 512
-	return holds
-}
-
-// size is a file's size in bytes, exact before any read.
-func (f *FS) size(n node) int64 {
-	spec := f.cfg.Spec
-	switch n.kind {
-	case kindSamples:
-		return samplesLayout(spec).Size()
-	case kindWeights:
-		return weightsLayout(spec).Size()
-	case kindBatch:
-		if spec.Rows(n.step) == spec.BatchSize {
-			return f.sizes[n.column][0]
-		}
-		return f.sizes[n.column][1]
-	}
-	return int64(len(f.cfg.Controls[n.column].Content(f.Serving())))
-}
 
 // StatFs says that nothing can be written.
 func (f *FS) StatFs(_ <-chan struct{}, _ *fuse.InHeader, out *fuse.StatfsOut) fuse.Status {

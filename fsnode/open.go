@@ -38,25 +38,35 @@ func (f *FS) Open(cancel <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fu
 	if in.Flags&syscall.O_ACCMODE != syscall.O_RDONLY {
 		return fuse.EROFS
 	}
+	ctx := &fuse.Context{Caller: in.Caller, Cancel: cancel}
 	out.OpenFlags = fuse.FOPEN_NOFLUSH
 	switch n.kind {
 	case kindBatch:
-		return f.openBatch(&fuse.Context{Caller: in.Caller, Cancel: cancel}, n, out)
-	case kindSamples:
-		ep, err := f.cfg.Cache.Samples(n.epoch)
+		return f.openBatch(ctx, n, out)
+	case kindSamples, kindWeights:
+		array, err := f.array(ctx, n)
 		if err != nil {
-			return status(err)
+			return f.failed(ctx, n, err)
 		}
 		out.OpenFlags |= fuse.FOPEN_KEEP_CACHE
-		out.Fh = f.addFile(&samplesFile{spec: f.cfg.Spec, epoch: ep, rank: n.rank})
-	case kindWeights:
-		out.OpenFlags |= fuse.FOPEN_KEEP_CACHE
-		out.Fh = f.addFile(&weightsFile{spec: f.cfg.Spec})
+		out.Fh = f.addFile(array)
 	case kindControl:
 		out.OpenFlags |= fuse.FOPEN_DIRECT_IO // its size may differ from one open to the next
 		out.Fh = f.addFile(snapshot(f.cfg.Controls[n.column].Content(f.Serving())))
 	}
 	return fuse.OK
+}
+
+// array makes samples.npy or weights.npy.
+func (f *FS) array(ctx context.Context, n node) (content, error) {
+	if n.kind == kindWeights && f.equal() {
+		return &weightsFile{spec: f.cfg.Spec}, nil
+	}
+	ep, err := f.cfg.Cache.Samples(ctx, n.epoch)
+	if n.kind == kindWeights {
+		return &weightsFile{spec: f.cfg.Spec, epoch: ep, rank: n.rank}, err
+	}
+	return &samplesFile{spec: f.cfg.Spec, epoch: ep, rank: n.rank}, err
 }
 
 func (f *FS) addFile(c content) uint64 {

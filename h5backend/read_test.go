@@ -112,6 +112,15 @@ func TestJoinedFiles(t *testing.T) {
 	}
 }
 
+// Only chunks that are decoded bring more than the sample that is read.
+func TestWholeChunkSamples(t *testing.T) {
+	dir, _ := makeFiles(t)
+	s := mustOpen(t, []string{filepath.Join(dir, "chunks.h5")}, "none-16", "sgz-16", "gz-1", "gz-50", "fl-3")
+	if got := s.WholeChunkSamples(); !slices.Equal(got, []int{1, 16, 1, 50, 3}) {
+		t.Errorf("%v", got)
+	}
+}
+
 // A chunk that several requests need is read once; neighbours are read together; a lone sample of a raw chunk costs its own bytes only.
 func TestReadsAreMerged(t *testing.T) {
 	dir, _ := makeFiles(t)

@@ -71,6 +71,21 @@ func (s *Set) ChunkSamples() []int {
 	return out
 }
 
+// WholeChunkSamples gives per field how many samples come with each one that is read, the most over all files: those of
+// a chunk where chunks are decoded whole, else 1.
+func (s *Set) WholeChunkSamples() []int {
+	out := make([]int, len(s.fields))
+	for i := range out {
+		out[i] = 1
+		for _, f := range s.files {
+			if p := f.parts[i]; p.way != wayDirect {
+				out[i] = max(out[i], min(p.chunkRows, f.rows))
+			}
+		}
+	}
+	return out
+}
+
 // ScratchBytes is the most memory that a Reader of this depth holds besides the destinations, with libhdf5's chunk
 // caches, which all Readers share.
 func (s *Set) ScratchBytes(depth int) int64 {

@@ -116,6 +116,8 @@ type status struct {
 	PID    int
 	Hits   int64
 	Loads  int64
+	Riders int64
+	Missed int64 `json:"riders_missed"`
 	Strays int64
 	Memory struct{ Limit, Buffer, Window, Batches int64 }
 	Errors []string

@@ -53,7 +53,7 @@ with h5py.File(%q,'w') as f:
 				m := newMount(t, append([]string{"--memory", memory}, flags...)...)
 				job, err := json.Marshal(map[string]any{
 					"mounts": []string{m.dir}, "data": []string{data}, "fields": map[string]string{"x": "x"}, "nodes": 1, "ranks_per_node": 2,
-					"batch_size": 6, "epochs": 2, "seed": 0, "drop_last": false, "order": "torch", "read": read,
+					"batch_size": 6, "epochs": 2, "seed": 0, "drop_last": false, "order": "torch", "read": read, "max_imbalance": 0, "visit": []int{0, 1},
 				})
 				if err != nil {
 					t.Fatal(err)

@@ -3,6 +3,7 @@ package integration
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -15,11 +16,14 @@ type spec struct {
 	dropLast                                 bool
 	buffer                                   float64 // share of the samples that all buffers hold
 	order, read                              string
+	strategy                                 string // empty: balanced
+	imbalance                                float64
 	options                                  []string // of every mount
 }
 
 func (s spec) String() string {
-	return fmt.Sprintf("%s_n%d_f%d_%dx%dx%d_e%d_drop=%v_buffer%g_%s%s", s.layout, s.n, s.files, s.nodes, s.ranksPerNode, s.batchSize, s.epochs, s.dropLast, s.buffer, s.read, strings.Join(s.options, ""))
+	return fmt.Sprintf("%s_n%d_f%d_%dx%dx%d_e%d_drop=%v_buffer%g_%s%g_%s%s", s.layout, s.n, s.files, s.nodes, s.ranksPerNode, s.batchSize, s.epochs, s.dropLast, s.buffer,
+		s.strategy, s.imbalance, s.read, strings.Join(s.options, ""))
 }
 
 // sampleBytes of the fields that make.py makes.
@@ -37,6 +41,12 @@ func (s spec) job(t *testing.T) (plan planned, mounts []*mount, files []string) 
 		"--buffer", fmt.Sprintf("%dB", perNode*sampleBytes), "--window", fmt.Sprintf("%dB", 20*s.ranksPerNode*(3*4096+s.batchSize*sampleBytes))}
 	if s.order != "" {
 		args = append(args, "--order", s.order)
+	}
+	if s.strategy != "" {
+		args = append(args, "--strategy", s.strategy)
+	}
+	if s.imbalance > 0 {
+		args = append(args, "--max-imbalance", fmt.Sprint(s.imbalance))
 	}
 	if s.dropLast {
 		args = append(args, "--drop-last")
@@ -59,16 +69,25 @@ type planned struct {
 	LoadsBound  int64 `json:"loads_bound"`
 	LoadsForced int64 `json:"loads_forced"`
 	LoadsPadded int64 `json:"loads_padded"`
+	LoadsRiders int64 `json:"loads_riders"`
 	MaxBatch    int   `json:"max_batch"`
 	MinBatch    int   `json:"min_batch"`
+	Spec        struct {
+		MaxImbalance float64 `json:"max_imbalance"`
+		Visit        []int
+	}
 }
 
 // check has a Python process read all mounts and compare with torch and h5py.
-func (s spec) check(t *testing.T, mounts []*mount, files []string) {
+func (s spec) check(t *testing.T, plan planned, mounts []*mount, files []string) {
 	t.Helper()
 	order := s.order
 	if order == "" {
 		order = "torch"
+	}
+	visit := plan.Spec.Visit
+	for epoch := len(visit); epoch < s.epochs; epoch++ {
+		visit = append(visit, epoch)
 	}
 	var dirs []string
 	for _, m := range mounts {
@@ -77,7 +96,7 @@ func (s spec) check(t *testing.T, mounts []*mount, files []string) {
 	job, err := json.Marshal(map[string]any{
 		"mounts": dirs, "data": files, "fields": map[string]string{"x": "x", "label": "group/label", "image": "image"},
 		"nodes": s.nodes, "ranks_per_node": s.ranksPerNode, "batch_size": s.batchSize, "epochs": s.epochs, "seed": s.seed,
-		"drop_last": s.dropLast, "order": order, "read": s.read,
+		"drop_last": s.dropLast, "order": order, "read": s.read, "max_imbalance": plan.Spec.MaxImbalance, "visit": visit,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -118,19 +137,9 @@ func TestOrderAndBytes(t *testing.T) {
 		t.Run(s.String(), func(t *testing.T) {
 			t.Parallel()
 			plan, mounts, files := s.job(t)
-			s.check(t, mounts, files)
-			var loads, strays int64
-			for _, m := range mounts {
-				st := m.status()
-				loads, strays = loads+st.Loads, strays+st.Strays
-				if len(st.Errors) > 0 {
-					t.Errorf("errors: %v", st.Errors)
-				}
-			}
-			if loads != plan.Loads || strays != 0 {
-				t.Errorf("%d loads and %d batches out of order; the plan says %d and none", loads, strays, plan.Loads)
-			}
-			if beyond := plan.Loads - plan.LoadsPadded - plan.LoadsBound; beyond != plan.LoadsForced || s.nodes == 1 && beyond != 0 {
+			s.check(t, plan, mounts, files)
+			followsPlan(t, plan, mounts)
+			if beyond := plan.Loads - plan.LoadsPadded - plan.LoadsBound; beyond != plan.LoadsForced || s.nodes == 1 && plan.LoadsRiders == 0 && beyond != 0 {
 				t.Errorf("plan: %+v", plan)
 			}
 			if plan.MaxBatch != plan.MinBatch {
@@ -140,20 +149,43 @@ func TestOrderAndBytes(t *testing.T) {
 	}
 }
 
+// followsPlan compares what storage was asked for with what the plan says.
+func followsPlan(t *testing.T, plan planned, mounts []*mount) {
+	t.Helper()
+	var all status
+	for _, m := range mounts {
+		st := m.status()
+		all.Loads, all.Riders, all.Missed, all.Strays = all.Loads+st.Loads, all.Riders+st.Riders, all.Missed+st.Missed, all.Strays+st.Strays
+		if len(st.Errors) > 0 {
+			t.Errorf("errors: %v", st.Errors)
+		}
+	}
+	if all.Loads != plan.Loads || all.Riders != plan.LoadsRiders || all.Missed != 0 || all.Strays != 0 {
+		t.Errorf("%d loads, %d of them riders (%d missed), and %d batches out of order; the plan says %d, %d and none",
+			all.Loads, all.Riders, all.Missed, all.Strays, plan.Loads, plan.LoadsRiders)
+	}
+}
+
 // Read in any other way, the bytes are the same and nothing hangs or grows.
 func TestAnyOrderOfReading(t *testing.T) {
-	base := spec{layout: "gzip7", files: 2, n: 1003, nodes: 2, ranksPerNode: 2, batchSize: 12, epochs: 3, buffer: .5}
-	for _, read := range []string{"backward", "random", "twice", "rank0", "workers", "mmap"} {
-		for _, options := range [][]string{nil, {"-o", "direct_io"}} {
-			s := base
-			s.read, s.options = read, options
+	even := spec{layout: "gzip7", files: 2, n: 1003, nodes: 2, ranksPerNode: 2, batchSize: 12, epochs: 3, buffer: .5}
+	uneven := even
+	uneven.imbalance, uneven.buffer = .3, 1
+	through := []string{"-o", "direct_io"}
+	for i, read := range []string{"backward", "random", "twice", "rank0", "workers", "mmap"} {
+		for _, c := range []struct {
+			spec
+			options []string
+		}{{even, nil}, {even, through}, {uneven, [][]string{nil, through}[i%2]}} {
+			s := c.spec
+			s.read, s.options = read, slices.Clone(c.options)
 			if read == "rank0" {
 				s.options = append(s.options, "--all-ranks")
 			}
 			t.Run(s.String(), func(t *testing.T) {
 				t.Parallel()
-				_, mounts, files := s.job(t)
-				s.check(t, mounts, files)
+				plan, mounts, files := s.job(t)
+				s.check(t, plan, mounts, files)
 				for _, m := range mounts {
 					if st := m.status(); st.Memory.Batches > st.Memory.Window || st.Memory.Buffer > st.Memory.Limit {
 						t.Errorf("memory: %+v", st.Memory)

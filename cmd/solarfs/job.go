@@ -26,6 +26,8 @@ func jobFlags() []cli.Flag {
 		&cli.Int64Flag{Name: "seed", Usage: "the script's `SEED`, as DistributedSampler(seed=SEED)", EnvVars: env("seed")},
 		&cli.StringFlag{Name: "order", Value: planner.OrderTorch, Usage: "`ORDER` of the samples: torch (DistributedSampler's) or sequential", EnvVars: env("order")},
 		&cli.BoolFlag{Name: "drop-last", Usage: "as drop_last=True of DistributedSampler and DataLoader", EnvVars: env("drop-last")},
+		strategyFlag(),
+		maxImbalanceFlag(),
 		&cli.StringFlag{Name: "memory", Usage: "what one node's mount may use, `SIZE`; up to 64 MiB for Go's runtime and kernel requests come on top (default: half of what the machine that plans, or its cgroup, has)", EnvVars: env("memory")},
 		&cli.StringFlag{Name: "buffer", Usage: "of it for samples kept between uses, `SIZE` (default: with --window, what that leaves; else the split with the least predicted time)", EnvVars: env("buffer")},
 		&cli.StringFlag{Name: "window", Usage: "of it for what is read ahead, `SIZE` (default: with --buffer, what that leaves; else the split with the least predicted time)", EnvVars: env("window")},
@@ -62,13 +64,14 @@ func (j *job) makePlan(c *cli.Context) error {
 	spec := planner.Spec{
 		Samples: j.set.Samples(), Nodes: c.Int("nodes"), RanksPerNode: c.Int("ranks-per-node"),
 		BatchSize: c.Int("batch-size"), Epochs: c.Int("epochs"), Seed: c.Int64("seed"), Order: c.String("order"),
-		DropLast: c.Bool("drop-last"), ChunkSamples: j.set.ChunkSamples(),
+		DropLast: c.Bool("drop-last"), ChunkSamples: j.set.ChunkSamples(), Chunk: wholeChunk(j.set),
 	}
 	if spec.Epochs <= 0 || spec.BatchSize <= 0 {
 		return wrongUse("give --epochs and --batch-size (per rank), both at least 1")
 	}
-	if err := spec.Validate(); err != nil {
-		return coded{err, exitUse}
+	spec, err := withStrategy(c, spec)
+	if err != nil {
+		return err
 	}
 	speed, err := speedFromFlags(c, j.set, c.Command.Name == "plan" || spec.Nodes == 1)
 	if err != nil {
@@ -79,6 +82,9 @@ func (j *job) makePlan(c *cli.Context) error {
 		return err
 	}
 	spec.BufferSamples = bufferSamples(memory, spec, j.set)
+	if spec.Strategy == planner.Solar {
+		spec.Visit = planner.NewEpochGraph(spec).Best().Order
+	}
 	report, err := planner.MakeReport(spec, nil)
 	if err != nil {
 		return err

@@ -109,7 +109,7 @@ func (s split) divide(spec planner.Spec, set *h5backend.Set, speed speedDoc) (sp
 // chunkWindow is the window where chunks hold several samples. What the plan reads ahead goes into the buffer, by chunks; the window need
 // hold steps with all the samples that come with theirs, and no more.
 func chunkWindow(spec planner.Spec, step, free int64) int64 {
-	return max(2*step, min(int64(spec.Chunk+2)*step, free/4))
+	return min(max(2*step, min(int64(spec.Chunk+2)*step, free/4)), max(step, free))
 }
 
 // tooLarge says which part does not fit, and what would. s is what the user

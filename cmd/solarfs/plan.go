@@ -67,11 +67,19 @@ func printPlan(w io.Writer, d *planDoc) {
 	fmt.Fprintf(w, "memory per node: %s; the buffer holds %s\n", d.Memory, count(d.BufferSamples, "sample"))
 	fmt.Fprintf(w, "storage per node: %s; with this memory reading is predicted to take %s per epoch, %s in the first\n", d.Storage, secondsText(d.EpochSeconds), secondsText(d.FirstEpochSeconds))
 	fmt.Fprintf(w, "loads: %d, the least possible is %d; hit rate %.1f %%\n", d.Loads, d.LoadsBound, 100*d.HitRate)
-	if d.LoadsForced > 0 {
+	if d.LoadsRiders > 0 {
+		fmt.Fprintf(w, "of these %d ride along with a chunk that is read anyway, and are kept for later\n", d.LoadsRiders)
+	} else if d.LoadsForced > 0 && d.Strategy == planner.Balanced && d.Spec.MaxImbalance == 0 {
 		fmt.Fprintf(w, "of these %d because batches are equal though a node holds more of a batch than its share\n", d.LoadsForced)
 	}
 	if d.LoadsPadded > 0 {
 		fmt.Fprintf(w, "and %d because DistributedSampler repeats samples to give all ranks the same number\n", d.LoadsPadded)
+	}
+	if len(d.Spec.Visit) > 0 {
+		fmt.Fprintln(w, "epochs are torch's in an order that needs fewer loads; spec.visit of --json says which")
+	}
+	if d.MaxBatch > d.MinBatch {
+		fmt.Fprintf(w, "batches have %d to %d samples; weights.npy says what each counts\n", d.MinBatch, d.MaxBatch)
 	}
 	fmt.Fprintf(w, "the busiest node loads %.3f times the mean per step, %.3f over 16 steps\n", d.BusiestOverMeanStep, d.BusiestOverMean16Steps)
 }

@@ -88,6 +88,9 @@ func printStatus(w io.Writer, s statusDoc) {
 	}
 	fmt.Fprintf(w, "hits %d, loads %d; %s, %s read, %s served (%s)\n", s.Hits, s.Loads,
 		count(int(s.StorageReads), "storage read"), bytesText(s.BytesRead), bytesText(s.BytesServed), s.Serving)
+	if s.Riders+s.RidersMissed > 0 {
+		fmt.Fprintf(w, "%d of the loads rode along with a chunk that was read anyway; %d more found no room, or could not be read\n", s.Riders, s.RidersMissed)
+	}
 	fmt.Fprintf(w, "ranks waited %.2f s in all; %s read out of order\n", s.StallSeconds, count(int(s.Strays), "batch"))
 	fmt.Fprintf(w, "memory: buffer %s, batches %s of a window of %s, limit %s\n",
 		bytesText(s.Memory.Buffer), bytesText(s.Memory.Batches), bytesText(s.Memory.Window), bytesText(s.Memory.Limit))

@@ -5,9 +5,12 @@ Reads one JSON object from standard input:
   data        HDF5 files, in the order in which they are joined
   fields      {name in the mount: dataset path}
   nodes, ranks_per_node, batch_size, epochs, seed, drop_last, order
+  max_imbalance   how far a batch may leave its equal share
+  visit           which of torch's epochs each epoch is
   read        forward | backward | random | twice | rank0 | workers | mmap
 Prints what is wrong and exits 1, or prints "ok".
 """
+import io
 import json
 import multiprocessing
 import os
@@ -46,7 +49,7 @@ def wrong(*what):
 
 def torch_batches(epoch, rank):
     sampler = DistributedSampler(range(N), world, rank, shuffle=job["order"] == "torch", seed=job["seed"], drop_last=job["drop_last"])
-    sampler.set_epoch(epoch)
+    sampler.set_epoch(job["visit"][epoch])
     return list(BatchSampler(sampler, job["batch_size"], job["drop_last"]))
 
 
@@ -54,28 +57,47 @@ def directory(epoch, rank):
     return f"{job['mounts'][rank // job['ranks_per_node']]}/epoch-{epoch:04d}/rank-{rank:04d}"
 
 
+def most(share):
+    """The rows of the largest batch where each rank's equal share is this."""
+    return int(share * (1 + job["max_imbalance"]) + 1e-9)
+
+
 def check_order(epoch):
     """samples.npy and weights.npy of all ranks against torch's global batches."""
     ours = [np.load(directory(epoch, r) + "/samples.npy") for r in range(world)]
+    weights = [np.load(directory(epoch, r) + "/weights.npy") for r in range(world)]
     torchs = [torch_batches(epoch, r) for r in range(world)]
     steps = len(torchs[0])
     for r in range(world):
-        if ours[r].shape != (steps, job["batch_size"]) or ours[r].dtype != np.int64:
+        if ours[r].shape != (steps, most(job["batch_size"])) or ours[r].dtype != np.int64:
             wrong("samples.npy of rank", r, "is", ours[r].shape, ours[r].dtype, "torch has", steps, "steps")
-        weights = np.load(directory(epoch, r) + "/weights.npy")
-        if weights.shape != (steps,) or weights.dtype != np.float64 or not (weights == 1).all():
-            wrong("weights.npy of rank", r, weights)
+        if (np.diff((ours[r] < 0).astype(int)) < 0).any() or ours[r].min() < -1:
+            wrong("samples.npy of rank", r, "has something else than -1 behind a batch's end")
+        if weights[r].shape != (steps,) or weights[r].dtype != np.float64:
+            wrong("weights.npy of rank", r, "is", weights[r].shape, weights[r].dtype)
         if len(os.listdir(directory(epoch, r))) != steps * len(FIELDS) + 2:
             wrong("directory of rank", r, "lists", len(os.listdir(directory(epoch, r))), "entries")
     for t in range(steps):
         rows = [o[t][o[t] >= 0] for o in ours]
-        if any(len(row) != len(torchs[r][t]) for r, row in enumerate(rows)):
-            wrong("epoch", epoch, "step", t, "has batches of", [len(row) for row in rows], "torch's have", len(torchs[0][t]))
+        sizes, share = [len(row) for row in rows], len(torchs[0][t])
+        if max(sizes) > most(share) or min(sizes) < 1 or share - min(sizes) > most(share) - share:
+            wrong("epoch", epoch, "step", t, "has batches of", sizes, "torch's have", share)
+        if [w[t] for w in weights] != [n * world / (world * share) for n in sizes]:
+            wrong("epoch", epoch, "step", t, "has batches of", sizes, "that weigh", [w[t] for w in weights])
         if sorted(np.concatenate(rows).tolist()) != sorted(sum((b[t] for b in torchs), [])):
             wrong("epoch", epoch, "step", t, "holds other samples than torch's")
         if job["nodes"] == 1 and any(row.tolist() != torchs[r][t] for r, row in enumerate(rows)):
             wrong("epoch", epoch, "step", t, "deals torch's samples otherwise on one node")
     return ours
+
+
+def load(path):
+    """One open and reads to the end, which must stand where the size says."""
+    with open(path, "rb") as file:
+        data = file.read()
+        if len(data) != os.fstat(file.fileno()).st_size:
+            wrong(path, "has", len(data), "bytes and says", os.fstat(file.fileno()).st_size)
+    return np.load(io.BytesIO(data))
 
 
 def check_batch(epoch, rank, step, samples, mmap=None):
@@ -84,7 +106,7 @@ def check_batch(epoch, rank, step, samples, mmap=None):
     held = []
     for name, values in FIELDS.items():
         path = f"{directory(epoch, rank)}/batch-{step:06d}.{name}.npy"
-        array = np.load(path, mmap_mode=mmap)
+        array = np.load(path, mmap_mode=mmap) if mmap else load(path)
         want = values[row]
         if array.dtype != want.dtype or array.shape != want.shape or array.tobytes() != want.tobytes():
             wrong(path, "differs from h5py")

@@ -10,28 +10,44 @@ import (
 
 // File is an anonymous file in memory. Data is its content, mapped shared:
 // what is written there is what every reader of the descriptor sees.
-// Invariant: len(Data) is the file's size, from New to Close.
+// Invariants, from New to Close: len(Data) is the file's size, cap(Data) the
+// largest that it may have.
 type File struct {
 	Data []byte
 	fd   int
 }
 
-// New makes a file of size bytes, all zero. Its pages are taken on first write.
-func New(size int) (*File, error) {
+// New makes a file of size bytes, all zero, that may grow to most. Its pages
+// are taken on first write.
+func New(size, most int) (*File, error) {
 	fd, err := unix.MemfdCreate("solarfs-batch", unix.MFD_CLOEXEC)
 	if err != nil {
 		return nil, fmt.Errorf("make a memory file: %w", err)
 	}
-	if err := unix.Ftruncate(fd, int64(size)); err != nil {
-		unix.Close(fd)
-		return nil, fmt.Errorf("size a memory file to %d bytes: %w", size, err)
-	}
-	data, err := unix.Mmap(fd, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	data, err := unix.Mmap(fd, 0, most, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
 		unix.Close(fd)
-		return nil, fmt.Errorf("map a memory file of %d bytes: %w", size, err)
+		return nil, fmt.Errorf("map a memory file of %d bytes: %w", most, err)
 	}
-	return &File{Data: data, fd: fd}, nil
+	f := &File{Data: data[:0], fd: fd}
+	if err := f.Resize(size); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// Resize gives the file another size, at most cap(Data). Pages beyond it go back
+// to the system; what stays of the content is unspecified.
+func (f *File) Resize(size int) error {
+	if size == len(f.Data) {
+		return nil
+	}
+	if err := unix.Ftruncate(f.fd, int64(size)); err != nil {
+		return fmt.Errorf("size a memory file to %d bytes: %w", size, err)
+	}
+	f.Data = f.Data[:size]
+	return nil
 }
 
 // Fd is the descriptor, valid until Close.
@@ -54,7 +70,7 @@ func (f *File) Unused() bool {
 // Close gives the file up. Its pages live on for as long as somebody else maps
 // them.
 func (f *File) Close() error {
-	err := unix.Munmap(f.Data)
+	err := unix.Munmap(f.Data[:cap(f.Data)])
 	f.Data = nil
 	if e := unix.Close(f.fd); err == nil {
 		err = e
