@@ -24,7 +24,7 @@ func jobFlags() []cli.Flag {
 		&cli.IntFlag{Name: "nodes", Value: 1, Usage: "number of nodes, `N`", EnvVars: env("nodes")},
 		&cli.IntFlag{Name: "ranks-per-node", Value: 1, Usage: "training processes on each node, `N`", EnvVars: env("ranks-per-node")},
 		&cli.Int64Flag{Name: "seed", Usage: "the script's `SEED`, as DistributedSampler(seed=SEED)", EnvVars: env("seed")},
-		&cli.StringFlag{Name: "order", Value: planner.OrderTorch, Usage: "`ORDER` of the samples: torch (DistributedSampler's) or sequential", EnvVars: env("order")},
+		&cli.StringFlag{Name: "order", Value: planner.OrderTorch, Usage: "`ORDER` of the samples: torch (DistributedSampler's), sequential, or block (a weaker shuffle: chunks in random order, samples shuffled within what a buffer holds; each chunk is read once per epoch)", EnvVars: env("order")},
 		&cli.BoolFlag{Name: "drop-last", Usage: "as drop_last=True of DistributedSampler and DataLoader", EnvVars: env("drop-last")},
 		strategyFlag(),
 		maxImbalanceFlag(),
@@ -36,8 +36,9 @@ func jobFlags() []cli.Flag {
 
 // job is a plan and the data it is for.
 type job struct {
-	plan planDoc
-	set  *h5backend.Set
+	plan   planDoc
+	set    *h5backend.Set
+	series epochSeries // for --report
 }
 
 // newJob opens the data that the flags name and plans all epochs. The caller
@@ -66,6 +67,10 @@ func (j *job) makePlan(c *cli.Context) error {
 		BatchSize: c.Int("batch-size"), Epochs: c.Int("epochs"), Seed: c.Int64("seed"), Order: c.String("order"),
 		DropLast: c.Bool("drop-last"), ChunkSamples: j.set.ChunkSamples(), Chunk: wholeChunk(j.set),
 	}
+	if spec.Order == planner.OrderBlock {
+		spec.Chunk = max(spec.Chunk, blockSamples(j.set))
+		spec.BlockChunks = blockChunks(spec) // the least, until the buffer is known
+	}
 	if spec.Epochs <= 0 || spec.BatchSize <= 0 {
 		return wrongUse("give --epochs and --batch-size (per rank), both at least 1")
 	}
@@ -82,10 +87,19 @@ func (j *job) makePlan(c *cli.Context) error {
 		return err
 	}
 	spec.BufferSamples = bufferSamples(memory, spec, j.set)
+	spec.BlockChunks = blockChunks(spec)
 	if spec.Strategy == planner.Solar {
 		spec.Visit = planner.NewEpochGraph(spec).Best().Order
 	}
-	report, err := planner.MakeReport(spec, nil)
+	bar := newProgress(c.App.ErrWriter, spec.Epochs)
+	defer bar.done()
+	bar.says("planning")
+	report, err := planner.MakeReport(spec, func(e *planner.Epoch) {
+		if e.Index == closerEpoch(spec.Epochs) && c.String("report") != "" {
+			j.series = newEpochSeries(spec, e)
+		}
+		bar.add(1)
+	})
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -78,6 +79,17 @@ func (s simulation) page(c *cli.Context) report.Page {
 	for _, r := range s.Rows {
 		page.Rows = append(page.Rows, pageRow(r.Report, r.BufferShare, r.SecondsByEpoch, r.series))
 	}
+	return page
+}
+
+func (j *job) page(c *cli.Context) report.Page {
+	d := &j.plan
+	page := newPage(c, fmt.Sprintf("%s of %s, %s, %s x batch %d", count(d.Samples, "sample"), bytesText(d.SampleBytes),
+		count(d.Nodes, "node"), count(d.Ranks, "rank"), d.BatchSize), "solarfs plan")
+	seconds := slices.Repeat([]float64{d.EpochSeconds}, d.Epochs)
+	seconds[0] = d.FirstEpochSeconds
+	share := float64(d.BufferSamples) * float64(d.Nodes) / float64(d.Samples)
+	page.Rows = append(page.Rows, pageRow(d.Report, share, seconds, j.series))
 	return page
 }
 

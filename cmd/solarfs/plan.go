@@ -18,6 +18,7 @@ func planCommand() *cli.Command {
 		Flags: append(jobFlags(),
 			&cli.StringFlag{Name: "o", Usage: "write the plan to `FILE`, on storage that all nodes see"},
 			&cli.BoolFlag{Name: "verify", Usage: "execute the plan on simulated buffers and check it sample by sample", EnvVars: env("verify")},
+			&cli.StringFlag{Name: "report", Usage: "write a page with charts to `FILE`", EnvVars: env("report")},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON object", EnvVars: env("json")},
 		),
 		Action: planAction,
@@ -30,6 +31,9 @@ func planAction(c *cli.Context) error {
 	}
 	path := c.String("o")
 	if err := checkTarget("-o", path); err != nil {
+		return err
+	}
+	if err := checkTarget("--report", c.String("report")); err != nil {
 		return err
 	}
 	j, err := newJob(c)
@@ -48,6 +52,12 @@ func planAction(c *cli.Context) error {
 			return fmt.Errorf("write the plan: %w", err)
 		}
 		defer fmt.Fprintf(c.App.ErrWriter, "wrote %s; mount by it on each node: solarfs mount --plan %s DIR\n", path, path)
+	}
+	if page := c.String("report"); page != "" {
+		if err := writePage(page, j.page(c)); err != nil {
+			return err
+		}
+		defer fmt.Fprintf(c.App.ErrWriter, "wrote %s\n", page)
 	}
 	if c.Bool("json") {
 		_, err = c.App.Writer.Write(j.plan.json())
@@ -75,6 +85,7 @@ func printPlan(w io.Writer, d *planDoc) {
 	if d.LoadsPadded > 0 {
 		fmt.Fprintf(w, "and %d because DistributedSampler repeats samples to give all ranks the same number\n", d.LoadsPadded)
 	}
+	fmt.Fprint(w, exactOrderText(d.Report, d.Spec.Order))
 	if len(d.Spec.Visit) > 0 {
 		fmt.Fprintln(w, "epochs are torch's in an order that needs fewer loads; spec.visit of --json says which")
 	}
@@ -82,4 +93,18 @@ func printPlan(w io.Writer, d *planDoc) {
 		fmt.Fprintf(w, "batches have %d to %d samples; weights.npy says what each counts\n", d.MinBatch, d.MaxBatch)
 	}
 	fmt.Fprintf(w, "the busiest node loads %.3f times the mean per step, %.3f over 16 steps\n", d.BusiestOverMeanStep, d.BusiestOverMean16Steps)
+}
+
+// exactOrderText says in one line what torch's order costs where chunks hold several samples; "" where it costs nothing.
+func exactOrderText(r planner.Report, order string) string {
+	if r.Chunks == 0 || order == planner.OrderBlock {
+		return ""
+	}
+	reads := r.ChunkReadsByEpoch[closerEpoch(r.Epochs)]
+	times := float64(reads) / float64(r.Chunks)
+	if reads <= r.Chunks {
+		return fmt.Sprintf("exact order reads each chunk %.2f times per epoch (%d reads): no more than --order block, which reads each once\n", times, reads)
+	}
+	return fmt.Sprintf("exact order reads each chunk %.2f times per epoch (%d reads); --order block, a weaker shuffle, would read each once and save %.0f %%\n",
+		times, reads, 100*(1-1/times))
 }

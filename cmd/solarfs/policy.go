@@ -47,3 +47,9 @@ func wholeChunk(set *h5backend.Set) int {
 	}
 	return 0
 }
+
+// blockSamples is how many samples order block takes for a block where chunks do not say: about a megabyte.
+func blockSamples(set *h5backend.Set) int {
+	const blockBytes = 1 << 20
+	return int(min(max(1, blockBytes/sampleBytes(set)), int64(set.Samples())))
+}

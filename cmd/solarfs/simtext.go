@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"text/tabwriter"
+
+	"solarfs/planner"
 )
 
 // print writes the strategies side by side for people. Figures of later epochs are means from the second one on.
@@ -22,6 +24,9 @@ func (s simulation) print(w io.Writer) error {
 	}
 	if err := t.Flush(); err != nil {
 		return err
+	}
+	if first.Strategy == planner.Balanced {
+		fmt.Fprint(w, exactOrderText(first.Report, first.Order))
 	}
 	if o := s.EpochOrders; o != nil {
 		solver := "greedy from every start and or-opt"
