@@ -32,3 +32,19 @@ func TestUnevenBatches(t *testing.T) {
 		})
 	}
 }
+
+// Order block is no order of torch's, but every epoch holds every sample once, each with its own bytes.
+func TestBlockOrder(t *testing.T) {
+	for _, s := range []spec{
+		{layout: "gzip7", files: 1, n: 1500, nodes: 2, ranksPerNode: 2, batchSize: 10, epochs: 3, buffer: .3, order: "block"},
+		{layout: "contiguous", files: 2, n: 3000, nodes: 1, ranksPerNode: 1, batchSize: 16, epochs: 2, buffer: .5, order: "block"},
+	} {
+		s.read = "forward"
+		t.Run(s.String(), func(t *testing.T) {
+			t.Parallel()
+			plan, mounts, files := s.job(t)
+			s.check(t, plan, mounts, files)
+			followsPlan(t, plan, mounts)
+		})
+	}
+}

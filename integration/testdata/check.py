@@ -84,10 +84,15 @@ def check_order(epoch):
             wrong("epoch", epoch, "step", t, "has batches of", sizes, "torch's have", share)
         if [w[t] for w in weights] != [n * world / (world * share) for n in sizes]:
             wrong("epoch", epoch, "step", t, "has batches of", sizes, "that weigh", [w[t] for w in weights])
+        if job["order"] == "block":  # no order of torch's: only each epoch as a whole is known
+            continue
         if sorted(np.concatenate(rows).tolist()) != sorted(sum((b[t] for b in torchs), [])):
             wrong("epoch", epoch, "step", t, "holds other samples than torch's")
         if job["nodes"] == 1 and any(row.tolist() != torchs[r][t] for r, row in enumerate(rows)):
             wrong("epoch", epoch, "step", t, "deals torch's samples otherwise on one node")
+    seen = np.unique(np.concatenate([o[o >= 0] for o in ours]))
+    if not job["drop_last"] and seen.tolist() != list(range(N)):
+        wrong("epoch", epoch, "holds", len(seen), "of", N, "samples")
     return ours
 
 
