@@ -72,6 +72,7 @@ func (s *State) wake() {
 	next := s.ahead[0].step
 	for k, idle := range s.idle {
 		s.idle[k] = slices.DeleteFunc(idle, func(sample uint32) bool { return next[sample] != never })
+		slices.Sort(s.idle[k]) // not in the order in which they came: a plan that is resumed does not know it
 	}
 }
 

@@ -26,11 +26,15 @@ func NewSchedule(spec Spec) (*Schedule, error) {
 	if err := spec.Validate(); err != nil {
 		return nil, err
 	}
-	how := strategies[spec.strategy()]
+	return newSchedule(spec, 0), nil
+}
+
+func newSchedule(spec Spec, epoch int) *Schedule {
+	how, order := strategies[spec.strategy()], spec.EpochOrder(epoch)
 	return &Schedule{
-		spec: spec, told: 1, depth: how.depth(spec), policy: how.make(spec),
-		order: spec.EpochOrder(0), count: newCounter(spec), bounds: newBounds(spec),
-	}, nil
+		spec: spec, epoch: epoch, told: epoch + 1, depth: how.depth(spec), policy: how.make(spec, order[:spec.regular()]),
+		order: order, count: newCounter(spec), bounds: newBounds(spec),
+	}
 }
 
 // Next plans the next epoch; false after the last.

@@ -21,9 +21,9 @@ type policy interface {
 
 // strategy is how plans of one name are made.
 type strategy struct {
-	make   func(Spec) policy
-	depth  func(Spec) int // how many epochs ahead the policy looks, 1 at least
-	remote bool           // nodes read each other's memory, which no mount can
+	make   func(s Spec, first []uint32) policy // first is the order of the first epoch, without repeats
+	depth  func(Spec) int                      // how many epochs ahead the policy looks, 1 at least
+	remote bool                                // nodes read each other's memory, which no mount can
 }
 
 // The names of the strategies. Balanced is what solarfs plans by unless told otherwise, Solar the paper's method; the others are what other
@@ -41,12 +41,12 @@ const (
 
 var strategies = map[string]strategy{
 	Balanced: {make: balanced, depth: foresight},
-	Solar:    {make: func(s Spec) policy { return peers.NewSolar(s.shape()) }, depth: nextOnly},
-	Belady:   {make: func(s Spec) policy { return peers.NewBelady(s.shape(), horizon(s)) }, depth: horizon},
-	Pinned:   {make: func(s Spec) policy { return peers.NewPinned(s.shape()) }, depth: nextOnly},
-	LRU:      {make: func(s Spec) policy { return peers.NewLRU(s.shape()) }, depth: nextOnly},
-	NoCache:  {make: func(s Spec) policy { return peers.NewNone(s.shape()) }, depth: nextOnly},
-	Locality: {make: func(s Spec) policy { return peers.NewLocality(s.shape()) }, depth: nextOnly, remote: true},
+	Solar:    {make: func(s Spec, _ []uint32) policy { return peers.NewSolar(s.shape()) }, depth: nextOnly},
+	Belady:   {make: func(s Spec, _ []uint32) policy { return peers.NewBelady(s.shape(), horizon(s)) }, depth: horizon},
+	Pinned:   {make: func(s Spec, _ []uint32) policy { return peers.NewPinned(s.shape()) }, depth: nextOnly},
+	LRU:      {make: func(s Spec, _ []uint32) policy { return peers.NewLRU(s.shape()) }, depth: nextOnly},
+	NoCache:  {make: func(s Spec, _ []uint32) policy { return peers.NewNone(s.shape()) }, depth: nextOnly},
+	Locality: {make: func(s Spec, _ []uint32) policy { return peers.NewLocality(s.shape()) }, depth: nextOnly, remote: true},
 	NoPFS:    {make: noPFS, depth: func(s Spec) int { return s.Epochs }, remote: true},
 }
 
@@ -66,18 +66,18 @@ func (s Spec) strategy() string {
 	return s.Strategy
 }
 
-func balanced(s Spec) policy {
+func balanced(s Spec, first []uint32) policy {
 	switch {
 	case s.Order == OrderBlock:
-		return chunked.NewInPlace(s.shape(), s.block(), s.EpochOrder(0)[:s.regular()])
+		return chunked.NewInPlace(s.shape(), s.block(), first)
 	case s.Chunk > 1:
-		return chunked.New(s.shape(), s.Chunk, s.EpochOrder(0)[:s.regular()])
+		return chunked.New(s.shape(), s.Chunk, first)
 	}
 	return balance.New(s.shape(), foresight(s))
 }
 
-func noPFS(s Spec) policy {
-	return peers.NewNoPFS(s.shape(), s.Epochs, s.EpochOrder(0)[:s.regular()])
+func noPFS(s Spec, first []uint32) policy {
+	return peers.NewNoPFS(s.shape(), s.Epochs, first)
 }
 
 func nextOnly(Spec) int { return 1 }

@@ -27,6 +27,18 @@ func newHeld(shape balance.Shape) held {
 	return h
 }
 
+// clear forgets all; nothing will be needed before that time.
+func (h *held) clear(time int) {
+	for i := range h.head {
+		h.head[i] = none
+	}
+	clear(h.planned)
+	clear(h.count)
+	for k := range h.farthest {
+		h.farthest[k] = time
+	}
+}
+
 func (h *held) place(k, time int) int { return time%(2*h.shape.Steps)*h.shape.Nodes + k }
 
 // row is how many samples each node holds for that time.

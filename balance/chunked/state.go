@@ -30,7 +30,8 @@ type State struct {
 	last    bool     // no epoch follows
 	reach   int      // steps ahead for which a chunk's samples are kept at most
 	seen    []uint64 // bit per chunk: has been read
-	inPlace bool     // a global batch names the nodes: the k-th part of it is node k's
+	resumed bool
+	inPlace bool // a global batch names the nodes: the k-th part of it is node k's
 	scratch
 }
 
@@ -95,6 +96,12 @@ func (s *State) Begin(fresh iter.Seq[[]uint32], _ bool) {
 	for order := range fresh {
 		s.foresee(s.at[(s.epoch+1)%2], order)
 		s.last = false
+	}
+	s.enlist()
+	if s.epoch > 0 || s.resumed {
+		for i := range s.seen {
+			s.seen[i] = math.MaxUint64
+		}
 	}
 }
 
