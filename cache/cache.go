@@ -34,7 +34,10 @@ type Config struct {
 	Ahead    Source // reads ahead
 	Now      Source // reads what somebody waits for; never queues behind Ahead
 	Memory   Split
-	Log      *slog.Logger
+	// Resume returns a schedule that begins at an epoch or before it, but not at the first; nil: the plan is made from its start. A nil
+	// Resume is one that always does. Schedules are not shared.
+	Resume func(epoch int) *planner.Schedule
+	Log    *slog.Logger
 }
 
 // Split is how a node's memory is divided, in bytes.
@@ -91,7 +94,7 @@ func New(cfg Config) (*Cache, error) {
 	}
 	c := &Cache{
 		cfg: cfg, log: cfg.Log, stepsPerEpoch: cfg.Spec.Steps(), buffer: buffer, recent: recent,
-		pool: newPool(cfg.Memory.Window - int64(riders*buffer.slotBytes)), epochs: newEpochs(cfg.Spec, cfg.Node, cfg.Digests),
+		pool: newPool(cfg.Memory.Window - int64(riders*buffer.slotBytes)), epochs: newEpochs(cfg.Spec, cfg.Node, cfg.Digests, cfg.Resume),
 		strays: strays, stats: newStats(cfg.Spec.Epochs),
 		underWay: semaphore.NewWeighted(maxRequests), ended: make(chan struct{}),
 	}

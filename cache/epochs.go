@@ -23,11 +23,11 @@ const walkedEpochs = 3
 // reader would wait for the same plan anyway.
 type epochs struct {
 	spec    planner.Spec
-	node    int           // whose batches are kept; -1: all nodes'
-	digests []string      // that the plans must have; nil: any
-	making  chan struct{} // holds one element while nobody plans
-	walk    *planner.Schedule
-	next    int // the epoch that the walk makes next; guarded by making, as walk
+	node    int                               // whose batches are kept; -1: all nodes'
+	digests []string                          // that the plans must have; nil: any
+	resume  func(epoch int) *planner.Schedule // see Config.Resume
+	making  chan struct{}                     // holds one element while nobody plans
+	walk    *planner.Schedule                 // guarded by making
 	mu      struct {
 		sync.Mutex
 		walked []*planner.Epoch // oldest first
@@ -37,11 +37,21 @@ type epochs struct {
 	}
 }
 
-func newEpochs(spec planner.Spec, node int, digests []string) *epochs {
-	e := &epochs{spec: spec, node: node, digests: digests, making: make(chan struct{}, 1)}
+func newEpochs(spec planner.Spec, node int, digests []string, resume func(int) *planner.Schedule) *epochs {
+	e := &epochs{spec: spec, node: node, digests: digests, resume: resume, making: make(chan struct{}, 1)}
 	e.making <- struct{}{}
 	e.mu.coming, e.mu.came = -1, make(chan struct{})
 	return e
+}
+
+// schedule returns one that begins at epoch i or before it.
+func (e *epochs) schedule(i int) (*planner.Schedule, error) {
+	if e.resume != nil {
+		if s := e.resume(i); s != nil {
+			return s, nil
+		}
+	}
+	return planner.NewSchedule(e.spec)
 }
 
 // check refuses a plan that differs from the one the user made.
@@ -131,25 +141,26 @@ func (e *epochs) get(ctx context.Context, i int) (*planner.Epoch, error) {
 	}
 }
 
-// makeUpTo goes on with the walk of those who ask, from its start if it is past
-// epoch i. Only one caller at a time.
+// makeUpTo goes on with the walk of those who ask, or begins another if that is past
+// epoch i or farther before it. Only one caller at a time.
 func (e *epochs) makeUpTo(ctx context.Context, i int) (*planner.Epoch, error) {
 	if ep, _ := e.known(i); ep != nil {
 		return ep, nil // made while making was waited for
 	}
-	if e.walk == nil || i < e.next {
-		walk, err := planner.NewSchedule(e.spec)
+	if e.walk == nil || i < e.walk.Epoch() || i > e.walk.Epoch()+1 {
+		walk, err := e.schedule(i)
 		if err != nil {
 			return nil, err
 		}
-		e.walk, e.next = walk, 0
+		if e.walk == nil || i < e.walk.Epoch() || walk.Epoch() > e.walk.Epoch() {
+			e.walk = walk
+		}
 	}
 	for ctx.Err() == nil {
 		ep, more := e.walk.Next()
 		if !more {
 			return nil, fmt.Errorf("the plan has no epoch %d", i)
 		}
-		e.next = ep.Index + 1
 		if err := e.check(ep); err != nil {
 			return nil, err
 		}

@@ -76,11 +76,18 @@ func (c *Cache) follow(ctx context.Context, from int) error {
 func (c *Cache) walk(ctx context.Context, first int, planned *sampleSet, out chan<- *planner.Epoch) error {
 	defer close(out)
 	defer c.epochs.expect(-1)
-	schedule, err := planner.NewSchedule(c.cfg.Spec)
+	schedule, err := c.epochs.schedule(first)
 	if err != nil {
 		return err
 	}
-	for i := 0; ctx.Err() == nil; i++ {
+	if schedule.Epoch() > 0 {
+		for sample, node := range schedule.Owners() {
+			if int(node) == c.cfg.Node {
+				planned.add(uint32(sample))
+			}
+		}
+	}
+	for i := schedule.Epoch(); ctx.Err() == nil; i++ {
 		c.epochs.expect(max(i, first))
 		ep, more := schedule.Next()
 		if !more {

@@ -85,7 +85,7 @@ func TestBufferAfterAJump(t *testing.T) {
 		}
 		c := &Cache{
 			cfg:    Config{Spec: spec, Node: node, Log: slog.New(slog.NewTextHandler(io.Discard, nil))},
-			epochs: newEpochs(spec, node, nil), stepsPerEpoch: spec.Steps(), buffer: buffer,
+			epochs: newEpochs(spec, node, nil, resumer(t, spec, rng.IntN(3))), stepsPerEpoch: spec.Steps(), buffer: buffer,
 		}
 		epochs, planned := make(chan *planner.Epoch, spec.Epochs), newSampleSet(spec.Samples)
 		if err := c.walk(t.Context(), epoch, planned, epochs); err != nil {
@@ -101,6 +101,64 @@ func TestBufferAfterAJump(t *testing.T) {
 				slices.Sorted(maps.Keys(got)), after.n, slices.Sorted(maps.Keys(want)))
 		}
 		buffer.close()
+	}
+}
+
+// resumer resumes plans from every so many epochs; nil where that is 0 or the strategy cannot.
+func resumer(t *testing.T, spec planner.Spec, every int) func(int) *planner.Schedule {
+	t.Helper()
+	walk, err := planner.NewSchedule(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if every == 0 || walk.Owners() == nil {
+		return nil
+	}
+	owners := map[int][]uint16{}
+	for _, more := walk.Next(); more && walk.Epoch() < spec.Epochs; _, more = walk.Next() {
+		if walk.Epoch()%every == 0 {
+			owners[walk.Epoch()] = slices.Clone(walk.Owners())
+		}
+	}
+	return func(epoch int) *planner.Schedule {
+		for ; epoch > 0; epoch-- {
+			if known := owners[epoch]; known != nil {
+				s, err := planner.Resume(spec, epoch, known)
+				if err != nil {
+					t.Error(err)
+				}
+				return s
+			}
+		}
+		return nil
+	}
+}
+
+// A plan that is asked for on request is resumed from the snapshot before it, not made from its start.
+func TestPlansOnRequestAreResumed(t *testing.T) {
+	spec := planner.Spec{Samples: 200, Nodes: 2, RanksPerNode: 1, BatchSize: 5, Epochs: 30, Order: planner.OrderTorch, BufferSamples: 40}
+	from := []int{}
+	resume := resumer(t, spec, 10)
+	e := newEpochs(spec, 1, nil, func(epoch int) *planner.Schedule {
+		s := resume(epoch)
+		if s != nil {
+			from = append(from, s.Epoch())
+		}
+		return s
+	})
+	whole := newEpochs(spec, 1, nil, nil)
+	for _, i := range []int{25, 27, 8, 12} {
+		got, err := e.get(t.Context(), i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := whole.get(t.Context(), i)
+		if err != nil || got.Digest() != want.Digest() {
+			t.Errorf("epoch %d is another when resumed (%v)", i, err)
+		}
+	}
+	if !slices.Equal(from, []int{20, 10}) { // 27 is near 25; before 8 there is none; 12 is nearer to 10 than to 8
+		t.Errorf("resumed at %v", from)
 	}
 }
 
@@ -140,7 +198,7 @@ func TestJumpsInAnyPlan(t *testing.T) {
 func TestPlansOnRequest(t *testing.T) {
 	spec := planner.Spec{Samples: 200, Nodes: 2, RanksPerNode: 1, BatchSize: 5, Epochs: 9, Order: planner.OrderTorch}
 	synctest.Test(t, func(t *testing.T) {
-		e := newEpochs(spec, 1, nil)
+		e := newEpochs(spec, 1, nil, nil)
 		schedule, err := planner.NewSchedule(spec)
 		if err != nil {
 			t.Fatal(err)
@@ -169,8 +227,8 @@ func TestPlansOnRequest(t *testing.T) {
 				t.Fatalf("epoch %d: %v, %v", i, ep, err)
 			}
 		}
-		if e.next != 6 { // up to 8, and anew up to 5
-			t.Errorf("epoch %d is planned next on request", e.next)
+		if next := e.walk.Epoch(); next != 6 { // up to 8, and anew up to 5
+			t.Errorf("epoch %d is planned next on request", next)
 		}
 		for i := 1; i < 4; i++ {
 			if ep, _ := e.known(i); ep == nil {

@@ -27,7 +27,7 @@ func unevenFS(t *testing.T, log *bytes.Buffer, spoil func(digests []string)) (*F
 	t.Helper()
 	spec := planner.Spec{Samples: 500, Nodes: 2, RanksPerNode: 2, BatchSize: 7, Epochs: 3, Order: planner.OrderTorch, BufferSamples: 250, MaxImbalance: .3}
 	var plan []*planner.Epoch
-	report, err := planner.MakeReport(spec, func(ep *planner.Epoch) { plan = append(plan, ep) })
+	report, err := planner.MakeReport(spec, func(ep *planner.Epoch, _ *planner.Schedule) { plan = append(plan, ep) })
 	if err != nil {
 		t.Fatal(err)
 	}

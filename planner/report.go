@@ -44,8 +44,9 @@ type Report struct {
 	Digests []string `json:"digests"` // of each epoch
 }
 
-// MakeReport plans all epochs, one after the other, and sums them up. seen, if not nil, is called with each.
-func MakeReport(spec Spec, seen func(*Epoch)) (Report, error) {
+// MakeReport plans all epochs, one after the other, and sums them up. seen, if not nil, is called with each and
+// with the schedule, which stands before the next one.
+func MakeReport(spec Spec, seen func(*Epoch, *Schedule)) (Report, error) {
 	schedule, err := NewSchedule(spec)
 	if err != nil {
 		return Report{}, err
@@ -54,7 +55,7 @@ func MakeReport(spec Spec, seen func(*Epoch)) (Report, error) {
 	for e, ok := schedule.Next(); ok; e, ok = schedule.Next() {
 		sum.add(e)
 		if seen != nil {
-			seen(e)
+			seen(e, schedule)
 		}
 	}
 	return sum.report(), nil

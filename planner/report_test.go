@@ -69,7 +69,7 @@ func plainFigures(spec Spec, e *Epoch) (reads int, step1, step16, loads float64)
 func TestReportJSON(t *testing.T) {
 	spec := Spec{Samples: 40, Nodes: 2, RanksPerNode: 2, BatchSize: 4, Epochs: 3, Order: OrderTorch, BufferSamples: 10, ChunkSamples: []int{1}}
 	var seen []int
-	report, err := MakeReport(spec, func(e *Epoch) { seen = append(seen, e.Index) })
+	report, err := MakeReport(spec, func(e *Epoch, _ *Schedule) { seen = append(seen, e.Index) })
 	if err != nil {
 		t.Fatal(err)
 	}

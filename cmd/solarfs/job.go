@@ -39,6 +39,14 @@ type job struct {
 	plan   planDoc
 	set    *h5backend.Set
 	series epochSeries // for --report
+
+	file *os.File // the plan file, for its snapshots; nil: none
+	base int64    // where its document ends
+}
+
+func (j *job) close() {
+	j.set.Close()
+	j.file.Close() // does nothing without one
 }
 
 // newJob opens the data that the flags name and plans all epochs. The caller
@@ -94,19 +102,26 @@ func (j *job) makePlan(c *cli.Context) error {
 	bar := newProgress(c.App.ErrWriter, spec.Epochs)
 	defer bar.done()
 	bar.says("planning")
-	report, err := planner.MakeReport(spec, func(e *planner.Epoch) {
+	snaps := snapshots{every: resumeRule.every(spec)}
+	report, err := planner.MakeReport(spec, func(e *planner.Epoch, next *planner.Schedule) {
 		if e.Index == closerEpoch(spec.Epochs) && c.String("report") != "" {
 			j.series = newEpochSeries(spec, e)
 		}
+		if c.Command.Name == "plan" {
+			snaps.take(spec, next)
+		}
 		bar.add(1)
 	})
+	if err == nil {
+		err = snaps.err
+	}
 	if err != nil {
 		return err
 	}
 	j.plan = planDoc{
 		Report: report, Spec: spec, Memory: memory, FieldArgs: append([]string{}, c.StringSlice("field")...),
 		SampleBytes: sampleBytes(j.set), Fields: fieldDocs(j.set), LeftOut: append([]h5backend.LeftOut{}, j.set.LeftOut()...), Files: j.set.Files(),
-		Storage: speed,
+		Storage: speed, Snapshots: snaps.docs, snapshotData: snaps.data,
 	}
 	j.plan.FirstEpochSeconds, j.plan.EpochSeconds = epochSeconds(memory, speed, spec, j.set, report)
 	j.plan.PlanSeconds = time.Since(began).Seconds()

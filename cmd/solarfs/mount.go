@@ -60,7 +60,7 @@ func mountAction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	defer j.set.Close()
+	defer j.close()
 	if m.node, m.nodeFrom, err = nodeIndex(c, j.plan.Spec); err != nil {
 		return err
 	}
@@ -99,6 +99,7 @@ func (m *mounting) serve() error {
 	data, err := cache.New(cache.Config{
 		Spec: plan.Spec, Digests: plan.Digests, Node: m.node, AllRanks: m.c.Bool("all-ranks"), Fields: set.Fields(),
 		Ahead: set.NewReader(aheadDepth), Now: set.NewReader(nowDepth), Log: log,
+		Resume: m.job.resumer(log),
 		Memory: cache.Split{Limit: plan.Memory.Limit, Window: plan.Memory.Window, Stray: plan.Memory.Stray},
 	})
 	if err != nil {

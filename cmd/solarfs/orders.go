@@ -34,7 +34,7 @@ func compareOrders(spec planner.Spec, found planner.EpochOrders, best planner.Re
 			other := spec
 			other.Visit = o.path.Order
 			bar.more(spec.Epochs)
-			report, err := planner.MakeReport(other, func(*planner.Epoch) { bar.add(1) })
+			report, err := planner.MakeReport(other, func(*planner.Epoch, *planner.Schedule) { bar.add(1) })
 			if err != nil {
 				return nil, err
 			}

@@ -40,7 +40,7 @@ func planAction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	defer j.set.Close()
+	defer j.close()
 	if c.Bool("verify") {
 		if err := planner.Verify(j.plan.Spec); err != nil {
 			return fmt.Errorf("the plan is wrong, do not use it: %w", err)
@@ -48,7 +48,7 @@ func planAction(c *cli.Context) error {
 		fmt.Fprintln(c.App.ErrWriter, "verified: every epoch a permutation, every global batch unchanged, every hit in its buffer")
 	}
 	if path != "" {
-		if err := writeFile(path, j.plan.json()); err != nil {
+		if err := writeFile(path, append(j.plan.json(), j.plan.snapshotData...)); err != nil {
 			return fmt.Errorf("write the plan: %w", err)
 		}
 		defer fmt.Fprintf(c.App.ErrWriter, "wrote %s; mount by it on each node: solarfs mount --plan %s DIR\n", path, path)
@@ -86,6 +86,9 @@ func printPlan(w io.Writer, d *planDoc) {
 		fmt.Fprintf(w, "and %d because DistributedSampler repeats samples to give all ranks the same number\n", d.LoadsPadded)
 	}
 	fmt.Fprint(w, exactOrderText(d.Report, d.Spec.Order))
+	if n := len(d.Snapshots); n > 0 {
+		fmt.Fprintf(w, "a mount can start late or jump: the plan file holds %s of who holds what, %s in all\n", count(n, "snapshot"), bytesText(int64(len(d.snapshotData))))
+	}
 	if len(d.Spec.Visit) > 0 {
 		fmt.Fprintln(w, "epochs are torch's in an order that needs fewer loads; spec.visit of --json says which")
 	}

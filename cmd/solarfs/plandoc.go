@@ -27,6 +27,10 @@ type planDoc struct {
 	// What reading is predicted to take, from Storage and Memory.
 	FirstEpochSeconds float64 `json:"predicted_first_epoch_seconds"`
 	EpochSeconds      float64 `json:"predicted_epoch_seconds"`
+
+	// Snapshots stand in the plan file behind this document; see snapshots.go.
+	Snapshots    []snapshotDoc `json:"snapshots,omitempty"`
+	snapshotData []byte
 }
 
 // fieldDoc is a field as a program sees it: numpy dtype, shape of one sample.

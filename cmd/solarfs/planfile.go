@@ -21,10 +21,21 @@ import (
 // openJob opens the plan file at path and its data, and refuses what does not
 // fit together: file, flags, data, and this program.
 func openJob(c *cli.Context, path string) (*job, error) {
-	doc, err := readPlan(path)
+	doc, file, base, err := openPlan(path)
 	if err != nil {
 		return nil, err
 	}
+	j, err := doc.open(c, path)
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	j.file, j.base = file, base
+	return j, nil
+}
+
+// open opens the plan's data and checks that all fits.
+func (doc *planDoc) open(c *cli.Context, path string) (*job, error) {
 	files, err := h5backend.Resolve(doc.paths())
 	if err == nil && !slices.Equal(files, doc.paths()) {
 		err = errors.New("its files are not listed as solarfs plan lists them")
@@ -121,19 +132,54 @@ func (d *planDoc) paths() (paths []string) {
 	return paths
 }
 
-func readPlan(path string) (*planDoc, error) {
-	text, err := os.ReadFile(path)
+// openPlan opens a plan file and reads its document, which ends at base; behind it stand snapshots.
+func openPlan(path string) (d *planDoc, file *os.File, base int64, err error) {
+	file, err = os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, wrongUse("--plan %s: there is no such file; make it with solarfs plan -o", path)
+		return nil, nil, 0, wrongUse("--plan %s: there is no such file; make it with solarfs plan -o", path)
 	}
 	if err != nil {
-		return nil, wrongUse("--plan: %w", err)
+		return nil, nil, 0, wrongUse("--plan: %w", err)
+	}
+	if d, base, err = readDocument(file); err != nil {
+		file.Close()
+		return nil, nil, 0, wrongUse("--plan %s is not a whole plan file (%w); make it anew with solarfs plan -o", path, err)
+	}
+	return d, file, base, nil
+}
+
+// readDocument reads a plan file's document, and checks that the file ends where the last snapshot does.
+func readDocument(file *os.File) (*planDoc, int64, error) {
+	decoder := json.NewDecoder(file)
+	var text json.RawMessage
+	if err := decoder.Decode(&text); err != nil {
+		return nil, 0, err
 	}
 	d, err := parsePlan(text)
 	if err != nil {
-		return nil, wrongUse("--plan %s is not a whole plan file (%w); make it anew with solarfs plan -o", path, err)
+		return nil, 0, err
 	}
-	return d, nil
+	info, err := file.Stat()
+	if err != nil {
+		return nil, 0, err
+	}
+	base, end := decoder.InputOffset()+1, decoder.InputOffset()+1 // a line ends
+	for _, s := range d.Snapshots {
+		end = max(end, base+s.Offset+s.Bytes)
+	}
+	if info.Mode().IsRegular() && info.Size() != end && (len(d.Snapshots) > 0 || info.Size() != base-1) {
+		return nil, 0, fmt.Errorf("it has %d bytes where %d are said", info.Size(), end)
+	}
+	return d, base, nil
+}
+
+// readPlan reads a plan file's document.
+func readPlan(path string) (*planDoc, error) {
+	d, file, _, err := openPlan(path)
+	if err != nil {
+		return nil, err
+	}
+	return d, file.Close()
 }
 
 // parsePlan reads a plan file and checks all of it that can be checked without

@@ -51,7 +51,7 @@ func simulate(spec planner.Spec, sampleBytes int64, m storage.Model, stepTime fl
 		ChunkSamples: max(spec.Chunk, 1), MaxImbalance: spec.MaxImbalance, Order: spec.Order,
 	}
 	began := time.Now()
-	report, err := planner.MakeReport(spec, func(e *planner.Epoch) {
+	report, err := planner.MakeReport(spec, func(e *planner.Epoch, _ *planner.Schedule) {
 		row.SecondsByEpoch = append(row.SecondsByEpoch, row.predict(spec, e.Stats(), m, stepTime))
 		if e.Index == closerEpoch(spec.Epochs) {
 			row.series = newEpochSeries(spec, e)
