@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -56,6 +57,9 @@ func newJob(c *cli.Context) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := checkOutputs(c, files); err != nil {
+		return nil, err
+	}
 	set, err := h5backend.Open(files, c.StringSlice("field"))
 	if err != nil {
 		return nil, err
@@ -76,8 +80,7 @@ func (j *job) makePlan(c *cli.Context) error {
 		DropLast: c.Bool("drop-last"), ChunkSamples: j.set.ChunkSamples(), Chunk: wholeChunk(j.set),
 	}
 	if spec.Order == planner.OrderBlock {
-		spec.Chunk = max(spec.Chunk, blockSamples(j.set))
-		spec.BlockChunks = blockChunks(spec) // the least, until the buffer is known
+		spec.BlockChunks = 1 // until the buffer is known
 	}
 	if spec.Epochs <= 0 || spec.BatchSize <= 0 {
 		return wrongUse("give --epochs and --batch-size (per rank), both at least 1")
@@ -95,6 +98,9 @@ func (j *job) makePlan(c *cli.Context) error {
 		return err
 	}
 	spec.BufferSamples = bufferSamples(memory, spec, j.set)
+	if spec.Order == planner.OrderBlock && spec.Chunk <= 1 {
+		spec.Chunk = blockSamples(spec, j.set)
+	}
 	spec.BlockChunks = blockChunks(spec)
 	if spec.Strategy == planner.Solar {
 		spec.Visit = planner.NewEpochGraph(spec).Best().Order
@@ -135,13 +141,60 @@ func checkTarget(flag, path string) error {
 		return nil
 	}
 	err := unix.Access(filepath.Dir(path), unix.W_OK|unix.X_OK)
-	if err == nil && isDir(path) {
+	switch {
+	case isDir(path):
 		err = unix.EISDIR
+	case special(path):
+		err = unix.Access(path, unix.W_OK)
 	}
 	if err != nil {
 		return wrongUse("%s %s: it cannot be written there: %w", flag, path, err)
 	}
 	return nil
+}
+
+// special tells whether something stands at path that is written into, not replaced: a device or a pipe.
+func special(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.Mode().IsRegular() && !info.IsDir()
+}
+
+// checkOutputs refuses outputs that would overwrite the data or each other.
+func checkOutputs(c *cli.Context, data []string) error {
+	outputs := []string{"o", "report"}
+	for i, flag := range outputs {
+		path := c.String(flag)
+		if c.Command.Name != "plan" || path == "" {
+			continue
+		}
+		for _, other := range data {
+			if sameFile(path, other) {
+				return wrongUse("%s %s is one of the data files; give another", dashed(flag), path)
+			}
+		}
+		for _, before := range outputs[:i] {
+			if other := c.String(before); other != "" && (filepath.Clean(path) == filepath.Clean(other) || sameFile(path, other)) {
+				return wrongUse("%s and %s are both %s; give two files", dashed(before), dashed(flag), path)
+			}
+		}
+	}
+	return nil
+}
+
+func sameFile(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil || special(a) {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
+}
+
+func dashed(flag string) string {
+	if len(flag) == 1 {
+		return "-" + flag
+	}
+	return "--" + flag
 }
 
 func isDir(path string) bool {
@@ -158,8 +211,19 @@ func absolute(path string) (string, error) {
 	return abs, nil
 }
 
+// writeFile writes a file whole or not at all: ranks on other nodes may be waiting for it. Links are followed, devices and pipes written into.
 func writeFile(path string, data []byte) error {
-	// Whole or not at all: ranks on other nodes may be waiting for the file.
+	if special(path) {
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		_, err = f.Write(data)
+		return errors.Join(err, f.Close())
+	}
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
 	tmp, err := os.CreateTemp(filepath.Dir(path), ".solarfs-*")
 	if err != nil {
 		return err

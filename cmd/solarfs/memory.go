@@ -122,7 +122,6 @@ func (s split) tooLarge(step, besides int64) error {
 	switch {
 	case besides+step > s.Limit:
 		parts = fmt.Sprintf("a batch of every rank (%s)", bytesText(step))
-		least = besides + step
 	case s.Buffer >= 0 && s.Window >= 0:
 		parts = fmt.Sprintf("--buffer %s with --window %s", bytesText(s.Buffer), bytesText(s.Window))
 	case s.Buffer >= 0:

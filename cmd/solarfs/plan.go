@@ -85,7 +85,7 @@ func printPlan(w io.Writer, d *planDoc) {
 	if d.LoadsPadded > 0 {
 		fmt.Fprintf(w, "and %d because DistributedSampler repeats samples to give all ranks the same number\n", d.LoadsPadded)
 	}
-	fmt.Fprint(w, exactOrderText(d.Report, d.Spec.Order))
+	fmt.Fprint(w, exactOrderText(d.Report, d.Spec.Order, d.Spec.Chunk))
 	if n := len(d.Snapshots); n > 0 {
 		fmt.Fprintf(w, "a mount can start late or jump: the plan file holds %s of who holds what, %s in all\n", count(n, "snapshot"), bytesText(int64(len(d.snapshotData))))
 	}
@@ -99,7 +99,7 @@ func printPlan(w io.Writer, d *planDoc) {
 }
 
 // exactOrderText says in one line what torch's order costs where chunks hold several samples; "" where it costs nothing.
-func exactOrderText(r planner.Report, order string) string {
+func exactOrderText(r planner.Report, order string, chunk int) string {
 	if r.Chunks == 0 || order == planner.OrderBlock {
 		return ""
 	}
@@ -107,6 +107,9 @@ func exactOrderText(r planner.Report, order string) string {
 	times := float64(reads) / float64(r.Chunks)
 	if reads <= r.Chunks {
 		return fmt.Sprintf("exact order reads each chunk %.2f times per epoch (%d reads): no more than --order block, which reads each once\n", times, reads)
+	}
+	if r.BufferSamples < chunk+r.Ranks/r.Nodes*r.BatchSize {
+		return fmt.Sprintf("exact order reads each chunk %.2f times per epoch (%d reads); a buffer for a chunk of %d samples beside a step would save most of that\n", times, reads, chunk)
 	}
 	return fmt.Sprintf("exact order reads each chunk %.2f times per epoch (%d reads); --order block, a weaker shuffle, would read each once and save %.0f %%\n",
 		times, reads, 100*(1-1/times))

@@ -48,8 +48,9 @@ func wholeChunk(set *h5backend.Set) int {
 	return 0
 }
 
-// blockSamples is how many samples order block takes for a block where chunks do not say: about a megabyte.
-func blockSamples(set *h5backend.Set) int {
+// blockSamples is how many samples order block takes for a block where there are no chunks: about a megabyte, and not more than a
+// quarter of what the buffer holds beside a step.
+func blockSamples(spec planner.Spec, set *h5backend.Set) int {
 	const blockBytes = 1 << 20
-	return int(min(max(1, blockBytes/sampleBytes(set)), int64(set.Samples())))
+	return max(1, min(int(blockBytes/sampleBytes(set)), (spec.BufferSamples-spec.RanksPerNode*spec.BatchSize)/4))
 }

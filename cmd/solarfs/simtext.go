@@ -26,7 +26,7 @@ func (s simulation) print(w io.Writer) error {
 		return err
 	}
 	if first.Strategy == planner.Balanced {
-		fmt.Fprint(w, exactOrderText(first.Report, first.Order))
+		fmt.Fprint(w, exactOrderText(first.Report, first.Order, first.ChunkSamples))
 	}
 	if o := s.EpochOrders; o != nil {
 		solver := "greedy from every start and or-opt"

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -90,6 +91,9 @@ func simulateAction(c *cli.Context) error {
 		row, err := simulate(spec, sampleBytes, model, stepTime, bar)
 		if err != nil {
 			return err
+		}
+		if math.IsInf(row.Seconds, 1) {
+			return wrongUse("this storage is too slow for any figure; give a larger --iops or --bandwidth, or a smaller --latency")
 		}
 		sim.Rows = append(sim.Rows, row)
 		if spec.Strategy == planner.Solar {
@@ -180,6 +184,9 @@ func storageFromFlags(c *cli.Context) (m storage.Model, stepTime float64, err er
 	}
 	if err := m.Validate(); err != nil {
 		return m, 0, coded{err, exitUse}
+	}
+	if m.Depth < 1 {
+		return m, 0, wrongUse("--io-depth is %d; give at least 1", m.Depth)
 	}
 	stepTime = c.Duration("step-time").Seconds()
 	if stepTime < 0 {

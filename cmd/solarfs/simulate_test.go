@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"solarfs/planner"
 )
 
@@ -107,7 +109,8 @@ func TestSimulateRefuses(t *testing.T) {
 		{[]string{"--bandwidth", "fast"}, "--bandwidth"},
 		{[]string{"--latency", "-1s"}, "latency"},
 		{[]string{"--step-time", "-1s"}, "--step-time"},
-		{[]string{"--io-depth", "-1"}, "depth"},
+		{[]string{"--io-depth", "0"}, "depth"},
+		{[]string{"--iops", "1e-320"}, "too slow"},
 		{[]string{"--nodes", "0"}, "nodes is 0"},
 		{[]string{"--report", "/nowhere/out.html"}, "--report"},
 		{[]string{"surplus"}, "takes flags only"},
@@ -120,5 +123,39 @@ func TestSimulateRefuses(t *testing.T) {
 		if code != exitUse || stdout != "" || !strings.Contains(stderr, c.want) || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("%v: exit %d, %q %q; want exit 2 and one line with %q", c.args, code, stdout, stderr, c.want)
 		}
+	}
+}
+
+// A device or a pipe at the output's place is written into, a link followed; only a file is replaced.
+func TestReportIsWrittenInto(t *testing.T) {
+	dir := t.TempDir()
+	target, link := filepath.Join(dir, "target.html"), filepath.Join(dir, "link.html")
+	if err := os.WriteFile(target, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(target, link); err != nil {
+		t.Fatal(err)
+	}
+	pipe := filepath.Join(dir, "pipe")
+	if err := unix.Mkfifo(pipe, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	read := make(chan []byte)
+	go func() {
+		page, _ := os.ReadFile(pipe)
+		read <- page
+	}()
+	for _, path := range []string{link, pipe} {
+		if code, _, stderr := solarfs(t, "simulate", "--samples", "100", "--batch-size", "4", "--epochs", "2", "--report", path); code != 0 {
+			t.Fatal(stderr)
+		}
+	}
+	if page := <-read; !bytes.Contains(page, []byte("balanced")) {
+		t.Errorf("%d bytes came out of the pipe", len(page))
+	}
+	info, err := os.Lstat(link)
+	page, _ := os.ReadFile(target)
+	if err != nil || info.Mode()&os.ModeSymlink == 0 || !bytes.Contains(page, []byte("balanced")) {
+		t.Errorf("the link is %v (%v), its target has %d bytes", info.Mode(), err, len(page))
 	}
 }
