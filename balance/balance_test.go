@@ -77,15 +77,15 @@ func TestKeepsForTheEmptiestStep(t *testing.T) {
 func TestShortStepIsScaled(t *testing.T) {
 	s := New(Shape{Samples: 6, Nodes: 1, Steps: 2, Slots: 4, TailSlots: 2, Buffer: 6, Ranks: 1}, 1)
 	s.Begin(slices.Values([][]uint32{nil}), false)
-	planned := s.ahead[0].planned
-	planned[0], planned[1] = 1, 1
-	copy(s.due, []uint32{1, 0})
-	copy(s.dealt.Fates, []Fate{Load, Load})
-	if indices, full := s.candidates(0, s.due[:2], true); !slices.Equal(indices, []uint32{1, 0}) || full != 0 {
-		t.Errorf("preference %v, %d full; want the full-size step first", indices, full)
+	s.planned[0], s.planned[1] = 1, 1
+	copy(s.fates, []Fate{Load, Load})
+	index, due := []uint32{0, 1}, []uint32{1, 0}
+	if preferred, full := s.candidates(0, index, due, true); !slices.Equal(preferred, []uint32{1, 0}) || full != 0 {
+		t.Errorf("preference %v, %d full; want the full-size step first", preferred, full)
 	}
-	if planned[1] = 2; !s.full(0, 0) || s.full(0, 1) {
-		t.Error("two of two slots are full, one of four are not")
+	s.planned[1] = 2
+	if preferred, full := s.candidates(0, index, due, true); !slices.Equal(preferred, []uint32{1}) || full != 1 {
+		t.Errorf("preference %v, %d full; two of two slots are full, one of four are not", preferred, full)
 	}
 }
 
@@ -189,7 +189,7 @@ func TestKeyOfHugeBatches(t *testing.T) {
 		{[]uint32{0, 1<<32 - 1, 0}, 0},
 		{[]uint32{1<<32 - 1, 1<<32 - 1, 0}, 1},
 	} {
-		if got := s.key.leastPlanned(c.planned, biases); got != c.want {
+		if got := s.key.least(c.planned, biases); got != c.want {
 			t.Errorf("planned %v: node %d, want %d", c.planned, got, c.want)
 		}
 	}
@@ -223,7 +223,7 @@ func TestKey(t *testing.T) {
 				best = k
 			}
 		}
-		if got := s.key.leastPlanned(planned, s.biases); best >= 0 && got != best {
+		if got := s.key.least(planned, s.biases); best >= 0 && got != best {
 			t.Fatalf("node %d, want %d: planned %v, fill %v, held %v of %d", got, best, planned, s.fill, s.held, s.shape.Buffer)
 		}
 	}

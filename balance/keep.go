@@ -4,21 +4,21 @@ package balance
 // use falls on the step for which the node has fewest so far, then by position; a sample whose step is full already would be no
 // hit and is left out. Samples that the next epoch does not use come last, and give way
 // to others later.
-func (s *State) keep(k int) {
-	from := s.dealt.Starts[k]
-	due := s.due[from:][:s.regular[k]]
+func (s *State) keep(k int, batch []uint32) {
+	due := s.due[s.dealt.Starts[k]:][:s.regular[k]]
 	free := s.shape.Buffer - s.held[k]
 	if free > 0 || len(s.idle[k]) > 0 {
-		s.keepDue(k, due, free)
+		s.keepDue(k, batch, due, free)
 	}
-	s.unplan(k, len(due))
+	s.leave(k, batch, due)
 }
 
-func (s *State) keepDue(k int, due []uint32, free int) {
-	from := s.dealt.Starts[k]
-	indices, leftOut := s.candidates(k, due, free < len(due))
-	for _, i := range indices {
-		if s.full(k, from+int(i)) { // filled by another sample of this same batch
+func (s *State) keepDue(k int, batch, due []uint32, free int) {
+	index := s.index[s.dealt.Starts[k]:][:len(due)]
+	preferred, leftOut := s.candidates(k, index, due, free < len(due))
+	for _, j := range preferred {
+		i, step := index[j], due[j]
+		if s.others(k, i, step) >= s.most(step) { // filled by another sample of this same batch
 			leftOut++
 			continue
 		}
@@ -26,49 +26,48 @@ func (s *State) keepDue(k int, due []uint32, free int) {
 			return
 		}
 		free = max(free-1, 0)
-		s.enter(k, from+int(i))
+		s.enter(k, i, batch[i], step)
 	}
 	s.dealt.LeftOut += min(free, leftOut)
-	for i := 0; i < len(due) && free > 0 && s.more; i++ {
-		if due[i] == never {
-			s.enter(k, from+i)
-			s.idle[k] = append(s.idle[k], s.dealt.Samples[from+i])
+	for j := 0; j < len(due) && free > 0 && s.more; j++ {
+		if due[j] == s.places.never {
+			s.enter(k, index[j], batch[index[j]], due[j])
+			s.idle[k] = append(s.idle[k], batch[index[j]])
 			free--
 		}
 	}
 }
 
-// unplan takes out the hits that do not stay.
-func (s *State) unplan(k, regular int) {
-	samples, fates := s.dealt.Node(k)
-	for i, sample := range samples[:regular] {
-		if fates[i] == 0 {
-			s.plan(sample, k, -1)
+// leave lets go of the hits that do not stay.
+func (s *State) leave(k int, batch, due []uint32) {
+	for j, i := range s.index[s.dealt.Starts[k]:][:len(due)] {
+		if s.fates[i] == 0 {
+			s.lose(batch[i], due[j], k)
 		}
 	}
 }
 
-func (s *State) enter(k, at int) {
-	sample := s.dealt.Samples[at]
-	s.owner[sample] = uint16(k)
+// lose notes that node k does not hold a sample any more, which the next epoch uses at step next.
+func (s *State) lose(sample, next uint32, k int) {
+	s.places.set(sample, next, s.places.nobody)
+	s.plan(sample, next, k, -1)
+}
+
+// enter lets the sample at position i, which the next epoch uses at step next, into the buffer of node k.
+func (s *State) enter(k int, i, sample, next uint32) {
 	s.held[k]++
-	if s.dealt.Fates[at] == Load { // a hit is counted already
-		s.plan(sample, k, 1)
+	if s.fates[i] == Load {
+		s.places.set(sample, next, uint32(k))
+		s.plan(sample, next, k, 1)
 	}
-	s.dealt.Fates[at] |= Keep
+	s.fates[i] |= Keep
 }
 
-// others counts the samples, beside the one at that place of dealt, that node k has planned for the step that needs it next.
-func (s *State) others(k, at int) int {
-	n := int(s.ahead[0].planned[int(s.due[at])*s.shape.Nodes+k])
-	if s.dealt.Fates[at]&Load == 0 {
-		n--
-	}
-	return n
+// others counts the samples, beside the one at position i, that node k has planned for the step that needs it next.
+func (s *State) others(k int, i, step uint32) int {
+	hit := int(s.fates[i] ^ Load)
+	return int(s.planned[int(step)*s.shape.Nodes+k]) - hit
 }
-
-// full reports whether node k has a hit for each other sample that it may process in the step that needs the one at that place of dealt next.
-func (s *State) full(k, at int) bool { return s.others(k, at) >= s.most(s.due[at]) }
 
 // giveWay makes room in the buffer of node k by dropping an idle sample; false if there is none.
 func (s *State) giveWay(k int) bool {
@@ -78,28 +77,32 @@ func (s *State) giveWay(k int) bool {
 	}
 	sample := s.idle[k][n]
 	s.idle[k] = s.idle[k][:n]
-	s.owner[sample] = nobody
 	s.held[k]--
-	s.plan(sample, k, -1)
+	s.lose(sample, s.places.never, k)
 	s.dealt.Drops = append(s.dealt.Drops, Moved{Node: uint16(k), Sample: sample})
 	return true
 }
 
-// candidates lists the indices into due of samples that are worth keeping, in order of preference if the order
-// matters, and counts those whose next step is full.
-func (s *State) candidates(k int, due []uint32, ordered bool) (indices []uint32, full int) {
-	p, from := &s.pick, s.dealt.Starts[k]
+// candidates lists the indices into due, and into the positions index, of samples that are worth keeping, in order of preference if the
+// order matters, and counts those whose next step is full: the node has a hit for each other sample that it may process there.
+func (s *State) candidates(k int, index, due []uint32, ordered bool) (preferred []uint32, full int) {
+	p, never, tail := &s.pick, s.places.never, uint32(s.shape.Steps-1)
 	p.reset()
-	for i, step := range due {
+	for j, step := range due {
 		if step == never {
 			continue
 		}
-		n, most := s.others(k, from+i), s.most(step)
+		n, most := s.others(k, index[j], step), s.mostFull
+		share := n
+		if step == tail {
+			most = s.mostTail
+			share = n * s.mostFull / most // of a short step the same share counts the same
+		}
 		if n >= most {
 			full++
 			continue
 		}
-		p.add(uint32(i), uint32(n*s.mostFull/most)) // of a short step the same share counts the same
+		p.add(uint32(j), uint32(share))
 	}
 	if !ordered {
 		return p.index, full
@@ -110,8 +113,8 @@ func (s *State) candidates(k int, due []uint32, ordered bool) (indices []uint32,
 // pick orders indices by a small key, stably, by counting.
 type pick struct {
 	index, key, out []uint32
-	count           []uint32 // by key, all zero between uses
-	low, high       uint32   // keys seen
+	count           []uint32 // by key
+	low, high       uint32   // keys seen; beyond them all counts are zero
 }
 
 // newPick is for up to most indices and keys below most.
@@ -120,6 +123,9 @@ func newPick(most int) pick {
 }
 
 func (p *pick) reset() {
+	if len(p.index) > 0 {
+		clear(p.count[p.low : p.high+1])
+	}
 	p.index, p.key = p.index[:0], p.key[:0]
 	p.low, p.high = 1<<32-1, 0
 }
@@ -127,25 +133,22 @@ func (p *pick) reset() {
 func (p *pick) add(i, key uint32) {
 	p.index, p.key = append(p.index, i), append(p.key, key)
 	p.low, p.high = min(p.low, key), max(p.high, key)
+	p.count[key]++
 }
 
+// sorted leaves the counts changed, for reset to clear.
 func (p *pick) sorted() []uint32 {
 	if len(p.index) == 0 {
 		return nil
 	}
-	for _, key := range p.key {
-		p.count[key]++
-	}
 	at := uint32(0)
-	for key := p.low; key <= p.high; key++ {
-		n := p.count[key]
-		p.count[key] = at
+	for key, n := range p.count[p.low : p.high+1] {
+		p.count[int(p.low)+key] = at
 		at += n
 	}
 	for j, key := range p.key {
 		p.out[p.count[key]] = p.index[j]
 		p.count[key]++
 	}
-	clear(p.count[p.low : p.high+1])
 	return p.out[:at]
 }

@@ -6,7 +6,7 @@ import "math/bits"
 // branches: from the top, 1 bit "no slot free", 1 bit "nothing more can be kept", 22 bits samples planned for the
 // steps that need this one next, 24 bits slots taken, 16 bits node.
 type key struct {
-	shift int // counts beyond 2^22 samples are compared in units of 2^shift
+	shift uint // counts beyond 2^22 samples are compared in units of 2^shift
 }
 
 const (
@@ -15,11 +15,12 @@ const (
 	noRoom    = 1 << 62
 	noSlot    = 1 << 63
 	nodeMask  = 1<<takenAt - 1
+	noKey     = 1<<64 - 1
 )
 
 // newKey is for counts of samples up to most.
 func newKey(most int) key {
-	return key{shift: max(0, bits.Len(uint(most))-22)}
+	return key{shift: uint(max(0, bits.Len(uint(most))-22))}
 }
 
 // bias is the part of a node's key that is the same for all samples.
@@ -35,25 +36,20 @@ func (s *State) bias(node int) uint64 {
 	return b
 }
 
-func (c key) least(bias []uint64) int {
-	low := bias[0]
-	for _, b := range bias[1:] {
-		low = min(low, b)
-	}
-	return int(low & nodeMask)
-}
-
-func (c key) leastPlanned(planned []uint32, bias []uint64) int {
-	low := [2]uint64{1<<64 - 1, 1<<64 - 1} // two chains of minima run side by side
-	n := len(planned)
+// least finds the best node, given what each has planned.
+func (c key) least(planned []uint32, bias []uint64) int {
+	n, shift := len(planned), c.shift&31 // as it is; said so that the shifts below need no test
 	bias = bias[:n]
+	low0, low1, low2, low3 := uint64(noKey), uint64(noKey), uint64(noKey), uint64(noKey) // four chains of minima run side by side
 	i := 0
-	for ; i < n-1; i += 2 {
-		low[0] = min(low[0], uint64(planned[i]>>c.shift)<<plannedAt+bias[i])
-		low[1] = min(low[1], uint64(planned[i+1]>>c.shift)<<plannedAt+bias[i+1])
+	for ; i < n-3; i += 4 {
+		low0 = min(low0, uint64(planned[i]>>shift)<<plannedAt+bias[i])
+		low1 = min(low1, uint64(planned[i+1]>>shift)<<plannedAt+bias[i+1])
+		low2 = min(low2, uint64(planned[i+2]>>shift)<<plannedAt+bias[i+2])
+		low3 = min(low3, uint64(planned[i+3]>>shift)<<plannedAt+bias[i+3])
 	}
-	if i < n {
-		low[0] = min(low[0], uint64(planned[i]>>c.shift)<<plannedAt+bias[i])
+	for ; i < n; i++ {
+		low0 = min(low0, uint64(planned[i]>>shift)<<plannedAt+bias[i])
 	}
-	return int(min(low[0], low[1]) & nodeMask)
+	return int(min(low0, low1, low2, low3) & nodeMask)
 }

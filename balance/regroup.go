@@ -10,7 +10,8 @@ import "math/bits"
 type regroup struct {
 	shift uint     // a sample's place is sample >> shift
 	count []uint32 // by place, then where it begins
-	turn  []uint16 // the node of each load in file order
+	spare []uint32 // positions of the loads that no node keeps
+	turn  []uint16 // the node of each of them in file order
 }
 
 func newRegroup(shape Shape) regroup {
@@ -18,47 +19,44 @@ func newRegroup(shape Shape) regroup {
 	shift := max(0, bits.Len(uint(shape.Samples))-places)
 	return regroup{
 		shift: uint(shift), count: make([]uint32, (shape.Samples-1)>>shift+2),
-		turn: make([]uint16, 0, shape.Batch()),
+		spare: make([]uint32, shape.Batch()), turn: make([]uint16, 0, shape.Batch()),
 	}
 }
 
-// regroupLoads is called when all is decided: it changes places within dealt only.
+// regroupLoads is called when all is decided: it changes who only.
 func (s *State) regroupLoads(batch []uint32) {
 	if s.shape.Nodes == 1 {
 		return
 	}
-	r, d := &s.regroup, &s.dealt
-	clear(r.count)
+	r := &s.regroup
+	spare := s.spareLoads(batch)
 	r.turn = r.turn[:0]
-	for k := range s.shape.Nodes {
-		samples, fates := d.Node(k)
-		for i, f := range fates {
-			if f == Load {
-				r.turn = append(r.turn, uint16(k))
-				r.count[samples[i]>>r.shift+1]++
-			}
+	for k, n := range s.count[:s.shape.Nodes] {
+		for range n {
+			r.turn = append(r.turn, uint16(k))
 		}
-	}
-	if len(r.turn) == 0 {
-		return
 	}
 	for p := range len(r.count) - 1 {
 		r.count[p+1] += r.count[p]
 	}
-	s.begin()
-	for i, sample := range batch { // what each position has become stands where place put it
-		at := s.at[s.who[i]]
-		s.at[s.who[i]]++
-		if s.fates[i] = d.Fates[at]; s.fates[i] == Load {
-			place := sample >> r.shift
-			s.who[i] = r.turn[r.count[place]]
-			r.count[place]++
-		}
+	for _, i := range spare {
+		at := &r.count[batch[i]>>(r.shift&63)]
+		s.who[i] = r.turn[*at]
+		*at++
 	}
-	s.begin()
-	for i, sample := range batch {
-		at := s.at[s.who[i]]
-		s.at[s.who[i]]++
-		d.Samples[at], d.Fates[at] = sample, s.fates[i]
+}
+
+// spareLoads lists the positions of the loads that no node keeps, and counts them by place (one place further on) and by node.
+func (s *State) spareLoads(batch []uint32) []uint32 {
+	r, n := &s.regroup, 0
+	clear(r.count)
+	clear(s.count)
+	for _, i := range s.misses {
+		r.spare[n] = i
+		spare := same(uint32(s.fates[i]), uint32(Load))
+		r.count[batch[i]>>(r.shift&63)+1] += spare
+		s.count[s.who[i]] += spare
+		n += int(spare)
 	}
+	return r.spare[:n]
 }

@@ -20,7 +20,7 @@ type Shape struct {
 
 // Check panics if the limits said there are broken: specs are checked before.
 func (s Shape) Check() {
-	if s.Samples < 1 || s.Nodes < 1 || s.Nodes > MaxNodes || s.Steps < 1 || s.Ranks < 1 || s.Buffer < 0 || s.TailSlots < 1 ||
+	if s.Samples < 1 || s.Nodes < 1 || s.Nodes > MaxNodes || s.Steps < 1 || s.Steps > MaxSteps(s.Nodes) || s.Ranks < 1 || s.Buffer < 0 || s.TailSlots < 1 ||
 		s.TailSlots > s.Slots || s.Slots%s.Ranks != 0 || s.TailSlots%s.Ranks != 0 || s.Imbalance < 0 || s.Imbalance >= 1 {
 		panic(fmt.Sprintf("balance: impossible shape %+v", s))
 	}

@@ -14,32 +14,33 @@ const (
 	Remote
 )
 
-const (
-	nobody = math.MaxUint16 // owner of a sample that no buffer holds
-	never  = math.MaxUint32 // next step of a sample that an epoch does not use
-)
+// Nobody is the owner of a sample that no buffer holds; see Owners.
+const Nobody = math.MaxUint16
 
 // State is what all buffers hold, carried from step to step. Not safe for concurrent use.
 //
-// Invariants between steps: owner[s] is the only node that holds s. held[k] counts the samples of node k
-// and is at most Buffer. idle[k] lists those of node k that neither the rest of this epoch nor the next epoch uses.
+// Invariants between steps: a sample is held by one node at most, places says which. held[k] counts the samples of node k
+// and is at most Buffer. idle[k] lists those of node k that neither the rest of this epoch nor the next epoch uses. planned[t*Nodes+k],
+// here and in a future, counts the samples that node k holds now and that step t of that epoch uses.
 //
-// Memory: 2 bytes per sample, and per epoch that is foreseen 4 and 4 per step and node.
+// Memory: 4 bytes per sample, and 4 per step and node, for each epoch that is foreseen.
 type State struct {
-	shape Shape
-	depth int // how many epochs are foreseen at most
-	owner []uint16
-	held  []int
-	ahead []*future // the epochs after this one, the next first; empty if none follows
-	spare []*future
-	idle  [][]uint32
-	more  bool // two epochs follow at least
+	shape   Shape
+	depth   int // how many epochs are foreseen at most
+	places  places
+	planned []uint32 // of the next epoch
+	last    bool     // no epoch follows: nothing is kept
+	more    bool     // two follow at least
+	later   []*future
+	spare   []*future
+	held    []int
+	idle    [][]uint32
 
 	mostFull, mostTail int // samples that a node may have in a full step, and in the last
 	scratch
 }
 
-// future is an epoch to come. planned[t*Nodes+k] counts the samples that node k holds now and that step t of that epoch uses.
+// future is an epoch after the next one.
 type future struct {
 	step    []uint32 // by sample: when the epoch uses it, or never
 	planned []uint32
@@ -47,21 +48,26 @@ type future struct {
 
 // scratch is reused by every step, so that a step allocates nothing.
 type scratch struct {
-	who     []uint16 // by position: the node that processes it
-	when    []uint32 // by position: next use
-	fates   []Fate   // by position
-	due     []uint32 // as Dealt.Samples: next use
-	regular []int    // by node: samples that are not repeats; they stand first
-	biases  []uint64 // by node: its part of deal's key
-	fill    []int    // by node: samples it has so far
-	size    []int    // by node: samples it will have
-	at      []int    // by node: where its next sample is written
-	crowd   []uint32 // by node
-	surplus []surplus
-	key     key
-	pick    pick
-	regroup regroup
-	dealt   Dealt
+	words     []uint32 // by position, as in places
+	who       []uint16 // by position: the node that processes it
+	when      []uint32 // by position: next use
+	fates     []Fate   // by position
+	misses    []uint32 // positions of what no buffer holds, ascending
+	index     []uint32 // by node: the positions of its samples, ascending
+	due       []uint32 // as index: next use
+	regular   []int    // by node: samples that are not repeats; they stand first
+	count     []uint32 // by node, and one more place for nobody
+	biases    []uint64 // by node: its part of deal's key
+	fill      []int    // by node: samples it has so far
+	size      []int    // by node: samples it will have
+	at        []int    // by node: where its next sample is written
+	crowd     []uint32 // by node
+	unplanned []uint32 // by node: always 0
+	surplus   []surplus
+	key       key
+	pick      pick
+	regroup   regroup
+	dealt     Dealt
 }
 
 // Dealt is one step's outcome. Samples and Fates are by node, then by position in the global batch. Valid until the next Step.
@@ -107,18 +113,16 @@ func New(shape Shape, depth int) *State {
 	batch := shape.Batch()
 	s := &State{
 		shape: shape, depth: depth, mostFull: shape.Most(shape.Slots), mostTail: shape.Most(shape.TailSlots),
-		owner: make([]uint16, shape.Samples),
-		held:  make([]int, shape.Nodes),
-		idle:  make([][]uint32, shape.Nodes),
+		places: newPlaces(shape), planned: make([]uint32, shape.Steps*shape.Nodes),
+		held: make([]int, shape.Nodes), idle: make([][]uint32, shape.Nodes),
 		scratch: scratch{
-			who: make([]uint16, batch), when: make([]uint32, batch), fates: make([]Fate, batch), due: make([]uint32, batch),
+			words: make([]uint32, batch), who: make([]uint16, batch), when: make([]uint32, batch), fates: make([]Fate, batch),
+			misses: make([]uint32, batch), index: make([]uint32, batch), due: make([]uint32, batch),
 			regular: make([]int, shape.Nodes), biases: make([]uint64, shape.Nodes), fill: make([]int, shape.Nodes),
-			size: make([]int, shape.Nodes), at: make([]int, shape.Nodes), crowd: make([]uint32, shape.Nodes),
+			size: make([]int, shape.Nodes), at: make([]int, shape.Nodes), crowd: make([]uint32, shape.Nodes), unplanned: make([]uint32, shape.Nodes),
 			key: newKey(batch * depth), pick: newPick(shape.Most(shape.Slots)), regroup: newRegroup(shape), dealt: NewDealt(shape),
 		},
 	}
-	for i := range s.owner {
-		s.owner[i] = nobody
-	}
+	s.count = make([]uint32, s.places.nobody+1)
 	return s
 }

@@ -24,17 +24,14 @@ func (s *State) Step(batch []uint32, regular int) *Dealt {
 	s.claim(batch, regular)
 	s.shape.Share(s.fill, slots, s.size)
 	s.release(batch)
-	for k, hits := range s.fill {
-		s.dealt.Loads[k] = s.size[k] - hits
-	}
+	s.begin()
 	s.deal(batch)
-	s.place(batch, regular)
-	if !s.last() {
-		for k := range s.shape.Nodes {
-			s.keep(k)
-		}
+	s.group(len(batch), regular)
+	for k := range s.shape.Nodes {
+		s.keep(k, batch)
 	}
 	s.regroupLoads(batch)
+	s.place(batch)
 	slices.SortStableFunc(s.dealt.Drops, func(a, b Moved) int { return cmp.Compare(a.Node, b.Node) })
 	return &s.dealt
 }
@@ -42,34 +39,55 @@ func (s *State) Step(batch []uint32, regular int) *Dealt {
 // look gathers what is known of each sample. It is a loop of its own so that the cache misses of the
 // random reads overlap.
 func (s *State) look(batch []uint32) {
-	who, when := s.who[:len(batch)], s.when[:len(batch)]
-	if s.last() {
-		for i, sample := range batch {
-			who[i], when[i] = s.owner[sample], never
-		}
-		return
-	}
-	next := s.ahead[0].step
+	from, to := s.places.word, s.words[:len(batch)]
 	for i, sample := range batch {
-		who[i], when[i] = s.owner[sample], next[sample]
+		to[i] = from[sample]
 	}
 }
 
-// claim gives each hit to its holder. Afterwards who is nobody at each miss. Every sample claimed has left
-// its buffer; keep lets it in again.
+// claim gives each hit to its holder; who is nobody at each miss. Hits do not count as held until keep
+// says which of them are.
 func (s *State) claim(batch []uint32, regular int) {
-	clear(s.fill)
-	for i, sample := range batch {
-		k := s.who[i]
-		if i >= regular || k == nobody {
-			s.who[i], s.fates[i] = nobody, Load
-			continue
-		}
-		s.owner[sample] = nobody
-		s.held[k]--
-		s.fill[k]++
-		s.fates[i] = 0
+	p, words := s.places, s.words[:len(batch)]
+	clear(s.count)
+	for i, word := range words[:regular] {
+		node := word & p.nobody
+		s.count[node]++
+		s.who[i], s.when[i], s.fates[i] = uint16(node), word>>p.bits, Fate(same(node, p.nobody))
 	}
+	for i := regular; i < len(words); i++ {
+		s.who[i], s.when[i], s.fates[i] = uint16(p.nobody), words[i]>>p.bits, Load
+	}
+	for k := range s.fill {
+		hits := int(s.count[k])
+		s.fill[k] = hits
+		s.held[k] -= hits
+	}
+	s.listMisses(len(batch))
+}
+
+// listMisses lists the positions that are nobody's, without a branch that would be guessed wrong half of the time.
+func (s *State) listMisses(batch int) {
+	n, misses := 0, s.misses[:batch]
+	for i, fate := range s.fates[:batch] {
+		misses[n] = uint32(i)
+		n += int(fate & Load)
+	}
+	s.misses = misses[:n]
+}
+
+// same is 1 if two nodes are the same, else 0.
+func same(a, b uint32) uint32 { return (a ^ b - 1) >> 31 }
+
+// begin sets where each node's samples begin and how many loads it has.
+func (s *State) begin() {
+	from := 0
+	for k, n := range s.size {
+		s.dealt.Starts[k] = from
+		s.dealt.Loads[k] = n - s.fill[k]
+		from += n
+	}
+	s.dealt.Starts[s.shape.Nodes] = from
 }
 
 // deal finds a node for each miss: the least key, see key.go.
@@ -78,48 +96,48 @@ func (s *State) deal(batch []uint32) {
 		s.biases[k] = s.bias(k)
 	}
 	nodes := s.shape.Nodes
-	for i, k := range s.who[:len(batch)] {
-		if k != nobody {
-			continue
-		}
-		var best int
+	for _, i := range s.misses {
+		planned := s.unplanned
 		switch step := s.when[i]; {
-		case s.depth > 1 && !s.last():
-			best = s.key.leastPlanned(s.crowded(batch[i]), s.biases)
-		case step == never:
-			best = s.key.least(s.biases)
-		default:
-			best = s.key.leastPlanned(s.ahead[0].planned[int(step)*nodes:][:nodes], s.biases)
+		case s.depth > 1 && !s.last:
+			planned = s.crowded(batch[i], step)
+		case step != s.places.never:
+			planned = s.planned[int(step)*nodes:][:nodes]
 		}
+		best := s.key.least(planned, s.biases)
 		s.who[i] = uint16(best)
 		s.fill[best]++
 		s.biases[best] = s.bias(best)
 	}
 }
 
+// group lists the positions of each node.
+func (s *State) group(batch, regular int) {
+	copy(s.at, s.dealt.Starts)
+	s.groupFrom(0, regular)
+	for k, at := range s.at {
+		s.regular[k] = at - s.dealt.Starts[k]
+	}
+	s.groupFrom(regular, batch)
+}
+
+func (s *State) groupFrom(from, to int) {
+	for i := from; i < to; i++ {
+		at := s.at[s.who[i]]
+		s.at[s.who[i]]++
+		s.index[at], s.due[at] = uint32(i), s.when[i]
+	}
+}
+
 // place writes samples by node, each node's in the order of the global batch.
-func (s *State) place(batch []uint32, regular int) {
-	s.begin()
+func (s *State) place(batch []uint32) {
+	copy(s.at, s.dealt.Starts)
 	d := &s.dealt
 	d.Samples, d.Fates = d.Samples[:len(batch)], d.Fates[:len(batch)]
-	clear(s.regular)
 	for i, sample := range batch {
 		k := s.who[i]
 		at := s.at[k]
 		s.at[k]++
-		d.Samples[at], d.Fates[at], s.due[at] = sample, s.fates[i], s.when[i]
-		if i < regular {
-			s.regular[k]++
-		}
+		d.Samples[at], d.Fates[at] = sample, s.fates[i]
 	}
-}
-
-// begin sets where each node's samples begin.
-func (s *State) begin() {
-	from := 0
-	for k, n := range s.size {
-		s.dealt.Starts[k], s.at[k] = from, from
-		from += n
-	}
-	s.dealt.Starts[s.shape.Nodes] = from
 }

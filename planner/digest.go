@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"hash"
+	"slices"
 )
 
 // digestOf hashes a whole epoch. The encoding, all numbers little-endian:
@@ -23,12 +24,21 @@ func digestOf(e *Epoch) (sum [32]byte) {
 	for _, n := range []int{e.Index, e.spec.Nodes, e.spec.RanksPerNode, e.spec.BatchSize, len(e.samples), len(e.starts), e.drops.len(), e.riders.len()} {
 		buf = binary.LittleEndian.AppendUint64(buf, uint64(n))
 	}
-	for _, s := range e.samples {
-		buf = flush(h, binary.LittleEndian.AppendUint32(buf, s))
+	h.Write(buf)
+	buf = buf[:cap(buf)]
+	for part := range slices.Chunk(e.samples, len(buf)/4) {
+		for i, sample := range part {
+			binary.LittleEndian.PutUint32(buf[4*i:], sample)
+		}
+		h.Write(buf[:4*len(part)])
 	}
-	for _, f := range e.fates {
-		buf = flush(h, append(buf, byte(f)))
+	for part := range slices.Chunk(e.fates, len(buf)) {
+		for i, fate := range part {
+			buf[i] = byte(fate)
+		}
+		h.Write(buf[:len(part)])
 	}
+	buf = buf[:0]
 	for _, start := range e.starts {
 		buf = flush(h, binary.LittleEndian.AppendUint64(buf, uint64(start)))
 	}

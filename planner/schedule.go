@@ -9,7 +9,7 @@ import (
 // Schedule walks the epochs of a plan in order. It holds the order of one epoch ahead, since what is kept depends on the next
 // use. Not safe for concurrent use; the epochs it returns are.
 //
-// Memory of the balanced strategy: 15 bytes per sample while an epoch is planned, its own 5 included, and 4 per step and node.
+// Memory: Spec.PlanBytes; of the balanced strategy 13 bytes per sample while an epoch is planned, its own 5 included, and 4 per step and node.
 type Schedule struct {
 	spec   Spec
 	epoch  int      // the next to be planned

@@ -98,6 +98,9 @@ func (s Spec) validateRest() error {
 		return fmt.Errorf("no step is left: %d samples do not fill one global batch of %d ranks x %d, and the short one is dropped; give fewer ranks, a smaller batch size, or keep the last batch",
 			s.Samples, s.Ranks(), s.BatchSize)
 	}
+	if most := balance.MaxSteps(s.Nodes); s.Steps() > most {
+		return fmt.Errorf("%d steps are more than an epoch can have here (%d); give a larger batch size", s.Steps(), most)
+	}
 	return nil
 }
 

@@ -29,6 +29,9 @@ func TestValidate(t *testing.T) {
 		{func(s *Spec) { s.ChunkSamples = []int{1, 0} }, "field 1 has 0 samples per storage chunk"},
 		{func(s *Spec) { s.Samples, s.DropLast = 15, true }, "no step is left"},
 		{func(s *Spec) { s.Samples, s.DropLast = 16, true }, ""},
+		{func(s *Spec) { s.Samples, s.Nodes, s.RanksPerNode, s.BatchSize = math.MaxUint32, 1, 1, 1 }, "4294967295 steps are more than an epoch can have here (2147483647)"},
+		{func(s *Spec) { s.Samples, s.Nodes, s.RanksPerNode, s.BatchSize = math.MaxUint32, 1, 1, 3 }, ""},
+		{func(s *Spec) { s.Samples, s.Nodes, s.RanksPerNode, s.BatchSize = math.MaxUint32, 65535, 1, 2 }, ""},
 	} {
 		s := good
 		c.change(&s)
