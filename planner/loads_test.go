@@ -156,15 +156,36 @@ func TestDemoMeetsTheBound(t *testing.T) {
 	}
 }
 
-// TestLoadsAreEven pins, at a million samples on 16 nodes, loads at the bound and evenly spread.
+// TestLoadsAreEven pins, at a million samples and equal batches, loads at the bound and evenly spread.
 func TestLoadsAreEven(t *testing.T) {
-	for _, c := range []struct{ share, step, steps16 float64 }{{.5, 1.02, 1.01}, {.9, 1.40, 1.10}} {
-		const samples, nodes = 1_000_000, 16
-		r := mustReport(t, Spec{Samples: samples, Nodes: nodes, RanksPerNode: 1, BatchSize: 64, Epochs: 3, Order: OrderTorch,
-			BufferSamples: int(c.share * samples / nodes)})
-		t.Logf("share %v: %d loads, bound %d; busiest over mean: step %.4f, 16 steps %.4f", c.share, r.Loads, r.LoadsBound, r.BusiestOverMeanStep, r.BusiestOverMean16Steps)
+	for _, c := range []struct {
+		nodes, batch         int
+		share, step, steps16 float64
+	}{
+		{16, 64, .1, 1.02, 1.01}, {16, 64, .25, 1.02, 1.01}, {16, 64, .5, 1.02, 1.01}, {16, 64, .75, 1.02, 1.01}, {16, 64, .9, 1.12, 1.05},
+		{64, 16, .75, 1.15, 1.05}, {64, 16, .9, 1.35, 1.2},
+	} {
+		const samples = 1_000_000
+		r := mustReport(t, Spec{Samples: samples, Nodes: c.nodes, RanksPerNode: 1, BatchSize: c.batch, Epochs: 3, Order: OrderTorch,
+			BufferSamples: int(c.share * samples / float64(c.nodes))})
+		t.Logf("%d x %d, share %v: %d loads, bound %d; busiest over mean: step %.4f, 16 steps %.4f", c.nodes, c.batch, c.share, r.Loads, r.LoadsBound, r.BusiestOverMeanStep, r.BusiestOverMean16Steps)
 		if r.Loads != r.LoadsBound || r.BusiestOverMeanStep > c.step || r.BusiestOverMean16Steps > c.steps16 {
-			t.Errorf("share %v: want loads at the bound and at most %v and %v", c.share, c.step, c.steps16)
+			t.Errorf("%d x %d, share %v: want loads at the bound and at most %v and %v", c.nodes, c.batch, c.share, c.step, c.steps16)
+		}
+	}
+}
+
+// TestWholeSetInBuffers: equal batches cost half a per cent of the set per epoch, an imbalance of a tenth next to nothing.
+func TestWholeSetInBuffers(t *testing.T) {
+	for _, c := range []struct{ imbalance, most float64 }{{0, .006}, {.1, .0005}} {
+		const samples, nodes = 200_000, 16
+		r := mustReport(t, Spec{Samples: samples, Nodes: nodes, RanksPerNode: 1, BatchSize: 64, Epochs: 5, Order: OrderTorch,
+			BufferSamples: samples / nodes, MaxImbalance: c.imbalance})
+		t.Logf("imbalance %v: loads %v", c.imbalance, r.LoadsByEpoch)
+		for e, n := range r.LoadsByEpoch[1:] {
+			if float64(n) > c.most*samples {
+				t.Errorf("imbalance %v, epoch %d: %d loads, want %v of the set at most", c.imbalance, e+1, n, c.most)
+			}
 		}
 	}
 }

@@ -90,7 +90,7 @@ func printPlan(w io.Writer, d *planDoc) {
 		fmt.Fprintf(w, "a mount can start late or jump: the plan file holds %s of who holds what, %s in all\n", count(n, "snapshot"), bytesText(int64(len(d.snapshotData))))
 	}
 	if len(d.Spec.Visit) > 0 {
-		fmt.Fprintln(w, "epochs are torch's in an order that needs fewer loads; spec.visit of --json says which")
+		fmt.Fprintln(w, "epochs are torch's in the paper's order, by overlap; spec.visit of --json says which, solarfs simulate --strategy solar what that saves")
 	}
 	if d.MaxBatch > d.MinBatch {
 		fmt.Fprintf(w, "batches have %d to %d samples; weights.npy says what each counts\n", d.MinBatch, d.MaxBatch)

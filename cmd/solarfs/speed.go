@@ -153,6 +153,11 @@ func epochSeconds(m split, speed speedDoc, spec planner.Spec, set *h5backend.Set
 	if plan.Chunks > 0 {
 		return chunkSeconds(plan.ChunkReadsByEpoch[:1], speed, spec, set), chunkSeconds(plan.ChunkReadsByEpoch, speed, spec, set)
 	}
+	if spec.Order == planner.OrderBlock { // runs of the file, and nothing is kept from one epoch to the next
+		each := float64(spec.Samples) / float64(spec.Nodes)
+		d := storage.Demand{Requests: each / float64(max(spec.Chunk, 1)), Bytes: each * float64(sampleBytes(set))}
+		return speed.model().Seconds(d), speed.model().Seconds(d)
+	}
 	j, model := storageJob(spec, set), speed.modelFor(spec)
 	kept := min(1, float64(bufferSamples(m, spec, set))*float64(spec.Nodes)/float64(spec.Samples))
 	window := float64(m.Window) / float64(cache.StepBytes(spec, set.Fields())) * float64(j.StepSamples)
