@@ -70,11 +70,16 @@ func (e *epochs) check(ep *planner.Epoch) error {
 func (e *epochs) expect(i int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.expectLocked(i)
+}
+
+func (e *epochs) expectLocked(i int) {
 	close(e.mu.came)
 	e.mu.coming, e.mu.came = i, make(chan struct{})
 }
 
 // keep stores a plan of the read-ahead and returns the part of it that is kept.
+// Who waits for it is told now: the read-ahead itself may go on only when they do.
 func (e *epochs) keep(ep *planner.Epoch) *planner.Epoch {
 	known, _ := e.known(ep.Index)
 	if known == nil {
@@ -82,6 +87,7 @@ func (e *epochs) keep(ep *planner.Epoch) *planner.Epoch {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	defer e.expectLocked(-1)
 	if slices.Contains(e.mu.walked, known) {
 		return known
 	}

@@ -203,10 +203,9 @@ func TestPlansOnRequest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		walked := func() {
+		walked := func() { // the walk expects nothing more until the plan is taken, for which it may have to wait
 			ep, _ := schedule.Next()
 			e.keep(ep)
-			e.expect(ep.Index + 1)
 		}
 		e.expect(0)
 		time.AfterFunc(time.Hour, walked)
