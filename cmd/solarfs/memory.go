@@ -50,6 +50,7 @@ func splitFromFlags(c *cli.Context, spec planner.Spec, set *h5backend.Set, speed
 	if s.Limit < 0 {
 		s.Limit = available() / 2
 		if s.Buffer >= 0 && s.Window >= 0 {
+			spec.BufferSamples = bufferSamples(s, spec, set)
 			s.Limit = s.Buffer + s.Window + s.Stray + overhead(spec, set, s.Buffer)
 		}
 	}
@@ -83,7 +84,7 @@ func (s split) capped(spec planner.Spec, set *h5backend.Set) split {
 func (s split) divide(spec planner.Spec, set *h5backend.Set, speed speedDoc) (split, error) {
 	asked := s
 	step := cache.StepBytes(spec, set.Fields())
-	free := s.Limit - s.Stray - overhead(spec, set, max(s.Buffer, 0))
+	free := s.Limit - s.besides(spec, set)
 	if s.Window < 0 {
 		switch {
 		case s.Buffer >= 0:
@@ -101,7 +102,7 @@ func (s split) divide(spec planner.Spec, set *h5backend.Set, speed speedDoc) (sp
 		free -= slotBytes * s.Buffer / sampleBytes(set)
 	}
 	if s.Window < step || s.Buffer+s.Window > free {
-		return s, asked.tooLarge(step, s.Limit-free)
+		return s, asked.tooLarge(spec, set, step)
 	}
 	return s, nil
 }
@@ -112,13 +113,37 @@ func chunkWindow(spec planner.Spec, step, free int64) int64 {
 	return min(max(2*step, min(int64(spec.Chunk+2)*step, free/4)), max(step, free))
 }
 
+// besides is what is needed beside buffer and window: for the largest buffer that the limit allows, if none is given.
+func (s split) besides(spec planner.Spec, set *h5backend.Set) int64 {
+	largest := s.Buffer
+	if s.Buffer < 0 {
+		largest = max(s.Limit, 0)
+	}
+	spec.BufferSamples = bufferSamples(split{Buffer: largest}, spec, set)
+	return s.Stray + overhead(spec, set, max(s.Buffer, 0))
+}
+
+// least is the smallest limit that would do, and what of it is neither buffer nor window. A larger limit allows a larger buffer, which takes
+// more besides, so it is approached from below.
+func (s split) least(spec planner.Spec, set *h5backend.Set, step int64) (besides, limit int64) {
+	for {
+		besides = s.besides(spec, set)
+		limit = besides + max(s.Buffer, 0) + max(s.Window, step)
+		if limit <= s.Limit {
+			return besides, s.Limit
+		}
+		s.Limit = limit
+	}
+}
+
 // tooLarge says which part does not fit, and what would. s is what the user
 // asked for, step the least window, besides what neither buffer nor window is.
-func (s split) tooLarge(step, besides int64) error {
+func (s split) tooLarge(spec planner.Spec, set *h5backend.Set, step int64) error {
 	if s.Window >= 0 && s.Window < step {
 		return wrongUse("--window %s is less than a batch of every rank; give at least --window %s, or a smaller --batch-size", bytesText(s.Window), leastText(step))
 	}
-	parts, least := fmt.Sprintf("--window %s", bytesText(s.Window)), besides+max(s.Buffer, 0)+max(s.Window, step)
+	besides, least := s.least(spec, set, step)
+	parts := fmt.Sprintf("--window %s", bytesText(s.Window))
 	switch {
 	case besides+step > s.Limit:
 		parts = fmt.Sprintf("a batch of every rank (%s)", bytesText(step))
@@ -149,9 +174,11 @@ const slotBytes = 24
 // overhead is what a mount needs besides samples: the plans of the epochs being
 // read and made, the table of kept samples, the chunks' addresses, and the readers' scratch.
 func overhead(spec planner.Spec, set *h5backend.Set, buffer int64) int64 {
-	const planBytesPerSample = 48
-	return planBytesPerSample*int64(spec.Samples) + slotBytes*buffer/sampleBytes(set) + set.IndexBytes() + set.ScratchBytes(aheadDepth+nowDepth)
+	return planBytes(spec) + slotBytes*buffer/sampleBytes(set) + set.IndexBytes() + set.ScratchBytes(aheadDepth+nowDepth)
 }
+
+// planBytes is what planning takes: the read-ahead's schedule, another for who asks for an epoch far away, and the parts of four epochs.
+func planBytes(spec planner.Spec) int64 { return 2*spec.PlanBytes() + 4*spec.NodeBytes() }
 
 // available is the memory that this process may use: the cgroup's limit, or
 // the machine's.
