@@ -34,8 +34,8 @@ type Config struct {
 	Ahead    Source // reads ahead
 	Now      Source // reads what somebody waits for; never queues behind Ahead
 	Memory   Split
-	// Resume returns a schedule that begins at an epoch or before it, but not at the first; nil: the plan is made from its start. A nil
-	// Resume is one that always does. Schedules are not shared.
+	// Resume returns a schedule that begins at an epoch or before it; nil: the plan is made from its start. A nil
+	// Resume is one that always does. Schedules are not shared. Called by several goroutines.
 	Resume func(epoch int) *planner.Schedule
 	Log    *slog.Logger
 }

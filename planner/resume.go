@@ -17,12 +17,17 @@ type resumable interface {
 const Nobody = balance.Nobody
 
 // Epoch is the index of the epoch that Next plans next.
-func (s *Schedule) Epoch() int { return s.epoch }
+func (s *Schedule) Epoch() int {
+	if s.peeked != nil {
+		return s.peeked.Index
+	}
+	return s.epoch
+}
 
 // Owners says which node's buffer holds each sample before the next epoch, or Nobody: all that Resume needs to go on from there. nil if
-// plans of this strategy cannot be resumed. It changes with Next; the caller must not change it.
+// plans of this strategy cannot be resumed, or if that epoch has been planned by Peek. It changes with Next; the caller must not change it.
 func (s *Schedule) Owners() []uint16 {
-	if p, ok := s.policy.(resumable); ok {
+	if p, ok := s.policy.(resumable); ok && s.peeked == nil {
 		return p.Owners()
 	}
 	return nil

@@ -70,3 +70,27 @@ func TestResumeRefuses(t *testing.T) {
 		}
 	}
 }
+
+// TestPeek: an epoch that was looked at is the one that comes next, and all after it are the same.
+func TestPeek(t *testing.T) {
+	spec := Spec{Samples: 90, Nodes: 3, RanksPerNode: 1, BatchSize: 4, Epochs: 4, Order: OrderTorch, BufferSamples: 20}
+	all := epochs(t, spec)
+	s, err := NewSchedule(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range all {
+		before := s.Owners()
+		first, ok := s.Peek()
+		again, _ := s.Peek()
+		if !ok || first != again || s.Epoch() != want.Index || s.Owners() != nil || before == nil {
+			t.Fatalf("epoch %d: looking at it goes on", want.Index)
+		}
+		if next, _ := s.Next(); next != first || next.Digest() != want.Digest() || s.Epoch() != want.Index+1 {
+			t.Fatalf("epoch %d: another one comes than was looked at", want.Index)
+		}
+	}
+	if _, ok := s.Peek(); ok {
+		t.Error("there is an epoch after the last")
+	}
+}

@@ -19,6 +19,7 @@ type Schedule struct {
 	policy policy
 	count  *counter
 	bounds *bounds
+	peeked *Epoch // planned already, for Next to return; nil: none
 }
 
 // NewSchedule returns the schedule of a spec, or the error of Validate.
@@ -39,6 +40,10 @@ func newSchedule(spec Spec, epoch int) *Schedule {
 
 // Next plans the next epoch; false after the last.
 func (s *Schedule) Next() (*Epoch, bool) {
+	if e := s.peeked; e != nil {
+		s.peeked = nil
+		return e, true
+	}
 	if s.epoch == s.spec.Epochs {
 		return nil, false
 	}
@@ -51,6 +56,13 @@ func (s *Schedule) Next() (*Epoch, bool) {
 	s.policy.Begin(s.fresh(), s.epoch+1 < s.spec.Epochs)
 	s.plan(e)
 	return e, true
+}
+
+// Peek plans the epoch that Next will return, which is then no work any more; false after the last.
+func (s *Schedule) Peek() (*Epoch, bool) {
+	e, ok := s.Next()
+	s.peeked = e
+	return e, ok
 }
 
 // fresh yields the orders of the epochs that the policy must be told before the epoch before s.epoch is planned.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -43,6 +44,8 @@ type job struct {
 
 	file *os.File // the plan file, for its snapshots; nil: none
 	base int64    // where its document ends
+
+	begun atomic.Pointer[planner.Schedule] // of a plan file, its first epoch planned; nil: taken, or none
 }
 
 func (j *job) close() {

@@ -177,8 +177,12 @@ func overhead(spec planner.Spec, set *h5backend.Set, buffer int64) int64 {
 	return planBytes(spec) + slotBytes*buffer/sampleBytes(set) + set.IndexBytes() + set.ScratchBytes(aheadDepth+nowDepth)
 }
 
-// planBytes is what planning takes: the read-ahead's schedule, another for who asks for an epoch far away, and the parts of four epochs.
-func planBytes(spec planner.Spec) int64 { return 2*spec.PlanBytes() + 4*spec.NodeBytes() }
+// planBytes is what planning takes: the read-ahead's schedule, another for who asks for an epoch far away, the parts of four epochs, and
+// a snapshot of who holds what while it is read.
+func planBytes(spec planner.Spec) int64 {
+	const snapshotBytesPerSample = 4
+	return 2*spec.PlanBytes() + 4*spec.NodeBytes() + snapshotBytesPerSample*int64(spec.Samples)
+}
 
 // available is the memory that this process may use: the cgroup's limit, or
 // the machine's.

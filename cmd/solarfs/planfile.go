@@ -47,16 +47,18 @@ func (doc *planDoc) open(c *cli.Context, path string) (*job, error) {
 	if err != nil {
 		return nil, mismatch("the plan %s does not fit its data: %w", path, err)
 	}
-	if err := doc.usable(c, set, path); err != nil {
+	j := &job{plan: *doc, set: set}
+	if err := j.usable(c, path); err != nil {
 		set.Close()
 		return nil, err
 	}
-	return &job{plan: *doc, set: set}, nil
+	return j, nil
 }
 
 // usable compares the plan with its data, its memory, the flags beside it, and
 // what this program would plan.
-func (d *planDoc) usable(c *cli.Context, set *h5backend.Set, path string) error {
+func (j *job) usable(c *cli.Context, path string) error {
+	d, set := &j.plan, j.set
 	if err := d.fits(set); err != nil {
 		return mismatch("the plan %s does not fit its data: %w; make the plan anew", path, err)
 	}
@@ -74,9 +76,10 @@ func (d *planDoc) usable(c *cli.Context, set *h5backend.Set, path string) error 
 	if err != nil {
 		return err
 	}
-	if first, _ := schedule.Next(); fmt.Sprintf("%x", first.Digest()) != d.Digests[0] {
+	if first, _ := schedule.Peek(); fmt.Sprintf("%x", first.Digest()) != d.Digests[0] {
 		return mismatch("this version of solarfs plans differently from the one that made the plan %s; make the plan anew", path)
 	}
+	j.begun.Store(schedule)
 	return nil
 }
 

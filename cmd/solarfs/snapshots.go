@@ -48,10 +48,14 @@ type snapshots struct {
 // take takes one if it is due before the schedule's next epoch, and its strategy can be resumed.
 func (s *snapshots) take(spec planner.Spec, next *planner.Schedule) {
 	epoch := next.Epoch()
-	if s.every == 0 || epoch%s.every != 0 || epoch == spec.Epochs || s.err != nil || next.Owners() == nil {
+	if s.every == 0 || epoch%s.every != 0 || epoch == spec.Epochs || s.err != nil {
 		return
 	}
-	text, err := snapshot.Encode(next.Owners(), spec.Nodes)
+	owners := next.Owners()
+	if owners == nil {
+		return
+	}
+	text, err := snapshot.Encode(owners, spec.Nodes)
 	if err != nil {
 		s.err = fmt.Errorf("write down who holds what before epoch %d: %w", epoch, err)
 		return
@@ -86,17 +90,16 @@ func (d *planDoc) resume(file io.ReaderAt, base int64, epoch int) (*planner.Sche
 	return planner.Resume(d.Spec, best.Epoch, owners)
 }
 
-// resumer is what a mount asks for a schedule that starts late. A snapshot that cannot be used costs time and nothing else: the plan is
-// made from its start then, and digests are compared in any case.
+// resumer is what a mount asks for a schedule. A snapshot that cannot be used costs time and nothing else: the plan is made from its
+// start then, and digests are compared in any case. Where there is none, the first to ask gets the schedule that usable has begun.
 func (j *job) resumer(log *slog.Logger) func(epoch int) *planner.Schedule {
-	if j.file == nil || len(j.plan.Snapshots) == 0 {
-		return nil
-	}
 	return func(epoch int) *planner.Schedule {
 		s, err := j.plan.resume(j.file, j.base, epoch)
 		if err != nil {
 			log.Warn("a snapshot in the plan file is damaged; the plan is made from its start", "epoch", epoch, "err", err)
-			return nil
+		}
+		if s == nil {
+			s = j.begun.Swap(nil)
 		}
 		return s
 	}

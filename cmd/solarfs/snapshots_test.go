@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -108,5 +109,35 @@ func TestDamagedSnapshots(t *testing.T) {
 	}
 	if n := int(d.Snapshots[2].Bytes); refused < n/2 {
 		t.Errorf("%d of %d damages were noticed", refused, n)
+	}
+}
+
+// Where no snapshot helps, the schedule that the check of the plan has begun is used, once.
+func TestResumer(t *testing.T) {
+	path, spec := snapshotPlan(t)
+	d, file, base, err := openPlan(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begun, err := planner.NewSchedule(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := &job{plan: *d, file: file, base: base}
+	j.begun.Store(begun)
+	var log bytes.Buffer
+	resume := j.resumer(slog.New(slog.NewTextHandler(&log, nil)))
+	if s := resume(7); s == nil || s.Epoch() != 6 {
+		t.Errorf("epoch 7: %v", s)
+	}
+	if s := resume(2); s != begun {
+		t.Errorf("epoch 2: %v, want what was begun", s)
+	}
+	if s := resume(2); s != nil {
+		t.Errorf("epoch 2 once more: %v", s)
+	}
+	file.Close()
+	if s := resume(7); s != nil || !bytes.Contains(log.Bytes(), []byte("a snapshot in the plan file is damaged")) {
+		t.Errorf("epoch 7 from a file that cannot be read: %v, %s", s, &log)
 	}
 }
