@@ -10,6 +10,7 @@ import (
 // if they are fewer. more says that two follow at least: only then is it worth keeping samples that the next does not use.
 func (s *State) Begin(fresh iter.Seq[[]uint32], more bool) {
 	s.more = more
+	s.groups.turn = 0 // an epoch that is resumed is the same
 	s.last = len(s.later) == 0
 	if !s.last {
 		s.advance()
@@ -38,8 +39,8 @@ func (s *State) foresee(order []uint32) {
 			f.step[i] = s.places.never
 		}
 	}
-	s.steps(order, f.planned, func(step uint32, batch []uint32) {
-		for _, sample := range batch {
+	s.steps(order, f.planned, func(step uint32, part []uint32) {
+		for _, sample := range part {
 			f.step[sample] = step
 		}
 	})
@@ -55,24 +56,27 @@ func (s *State) expect(order []uint32) {
 	if len(order) < len(p.word) {
 		p.forget()
 	}
-	s.steps(order, s.planned, func(step uint32, batch []uint32) {
-		for i, sample := range batch {
+	s.steps(order, s.planned, func(step uint32, part []uint32) {
+		for i, sample := range part {
 			p.word[sample] = step<<p.bits | s.words[i]&p.nobody
 		}
 	})
 }
 
-// steps calls see with each step of an order, and fills planned with what the nodes hold of it.
-func (s *State) steps(order, planned []uint32, see func(step uint32, batch []uint32)) {
+// steps calls see with parts of each step of an order, whose words are looked up, and fills planned with what the nodes hold of the step.
+func (s *State) steps(order, planned []uint32, see func(step uint32, part []uint32)) {
+	const part = 1024 // so few that what look brings from memory is still near when see writes there
 	clear(planned)
 	step := 0
 	for batch := range slices.Chunk(order, s.shape.Batch()) {
-		s.look(batch)
 		clear(s.count)
-		for _, word := range s.words[:len(batch)] {
-			s.count[word&s.places.nobody]++
+		for part := range slices.Chunk(batch, part) {
+			s.look(part)
+			for _, word := range s.words[:len(part)] {
+				s.count[word&s.places.nobody]++
+			}
+			see(uint32(step), part)
 		}
-		see(uint32(step), batch)
 		copy(planned[step*s.shape.Nodes:], s.count[:s.shape.Nodes])
 		step++
 	}

@@ -87,68 +87,56 @@ func (s *State) giveWay(k int) bool {
 // order matters, and counts those whose next step is full: the node has a hit for each other sample that it may process there.
 func (s *State) candidates(k int, index, due []uint32, ordered bool) (preferred []uint32, full int) {
 	p, never, tail := &s.pick, s.places.never, uint32(s.shape.Steps-1)
-	p.reset()
+	list, keys, n := p.index[:len(due)], p.key[:len(due)], 0
 	for j, step := range due {
 		if step == never {
 			continue
 		}
-		n, most := s.others(k, index[j], step), s.mostFull
-		share := n
+		planned, most := s.others(k, index[j], step), s.mostFull
+		share := planned
 		if step == tail {
 			most = s.mostTail
-			share = n * s.mostFull / most // of a short step the same share counts the same
+			share = planned * s.mostFull / most // of a short step the same share counts the same
 		}
-		if n >= most {
+		if planned >= most {
 			full++
 			continue
 		}
-		p.add(uint32(j), uint32(share))
+		list[n], keys[n] = uint32(j), uint32(share)
+		n++
 	}
 	if !ordered {
-		return p.index, full
+		return list[:n], full
 	}
-	return p.sorted(), full
+	return p.sorted(n), full
 }
 
 // pick orders indices by a small key, stably, by counting.
 type pick struct {
 	index, key, out []uint32
 	count           []uint32 // by key
-	low, high       uint32   // keys seen; beyond them all counts are zero
 }
 
 // newPick is for up to most indices and keys below most.
 func newPick(most int) pick {
-	return pick{index: make([]uint32, 0, most), key: make([]uint32, 0, most), out: make([]uint32, most), count: make([]uint32, most)}
+	return pick{index: make([]uint32, most), key: make([]uint32, most), out: make([]uint32, most), count: make([]uint32, most)}
 }
 
-func (p *pick) reset() {
-	if len(p.index) > 0 {
-		clear(p.count[p.low : p.high+1])
-	}
-	p.index, p.key = p.index[:0], p.key[:0]
-	p.low, p.high = 1<<32-1, 0
-}
-
-func (p *pick) add(i, key uint32) {
-	p.index, p.key = append(p.index, i), append(p.key, key)
-	p.low, p.high = min(p.low, key), max(p.high, key)
-	p.count[key]++
-}
-
-// sorted leaves the counts changed, for reset to clear.
-func (p *pick) sorted() []uint32 {
-	if len(p.index) == 0 {
-		return nil
-	}
-	at := uint32(0)
-	for key, n := range p.count[p.low : p.high+1] {
-		p.count[int(p.low)+key] = at
-		at += n
-	}
-	for j, key := range p.key {
-		p.out[p.count[key]] = p.index[j]
+// sorted returns the first n indices by key.
+func (p *pick) sorted(n int) []uint32 {
+	clear(p.count)
+	keys, out := p.key[:n], p.out[:n]
+	for _, key := range keys {
 		p.count[key]++
 	}
-	return p.out[:at]
+	at := uint32(0)
+	for key, n := range p.count {
+		p.count[key] = at
+		at += n
+	}
+	for j, key := range keys {
+		out[p.count[key]] = p.index[j]
+		p.count[key]++
+	}
+	return out
 }

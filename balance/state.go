@@ -65,6 +65,7 @@ type scratch struct {
 	unplanned []uint32 // by node: always 0
 	surplus   []surplus
 	key       key
+	groups    groups
 	pick      pick
 	regroup   regroup
 	dealt     Dealt
@@ -120,7 +121,7 @@ func New(shape Shape, depth int) *State {
 			misses: make([]uint32, batch), index: make([]uint32, batch), due: make([]uint32, batch),
 			regular: make([]int, shape.Nodes), biases: make([]uint64, shape.Nodes), fill: make([]int, shape.Nodes),
 			size: make([]int, shape.Nodes), at: make([]int, shape.Nodes), crowd: make([]uint32, shape.Nodes), unplanned: make([]uint32, shape.Nodes),
-			key: newKey(batch * depth), pick: newPick(shape.Most(shape.Slots)), regroup: newRegroup(shape), dealt: NewDealt(shape),
+			key: newKey(batch * depth), groups: newGroups(shape.Nodes), pick: newPick(shape.Most(shape.Slots)), regroup: newRegroup(shape), dealt: NewDealt(shape),
 		},
 	}
 	s.count = make([]uint32, s.places.nobody+1)

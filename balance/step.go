@@ -10,8 +10,8 @@ import (
 // repeat samples that this epoch already used (padding). A repeat is a load, never a hit, never kept.
 //
 // A hit goes to the node that holds it, unless that node would have more samples than it may: then one of its hits leaves that
-// buffer (Drops) and is dealt like a miss. A miss goes to a node that has room to keep one more, if there is any;
-// then to the node with the fewest samples planned for the steps that need it next, then to the one with most
+// buffer (Drops) and is dealt like a miss. A miss goes to a node that has room to keep one more, if there is any; of the group of nodes
+// whose turn it is, to the one with the fewest samples planned for the steps that need it next, then to the one with most
 // slots free, then to the lower node. What is kept is decided then; loads that are not kept change places so that each
 // node's are near each other in the file.
 func (s *State) Step(batch []uint32, regular int) *Dealt {
@@ -95,20 +95,64 @@ func (s *State) deal(batch []uint32) {
 	for k := range s.biases {
 		s.biases[k] = s.bias(k)
 	}
-	nodes := s.shape.Nodes
-	for _, i := range s.misses {
-		planned := s.unplanned
-		switch step := s.when[i]; {
-		case s.depth > 1 && !s.last:
-			planned = s.crowded(batch[i], step)
-		case step != s.places.never:
-			planned = s.planned[int(step)*nodes:][:nodes]
+	s.groups.divide(len(s.misses), len(batch))
+	switch {
+	case s.depth > 1 && !s.last:
+		for _, i := range s.misses {
+			s.give(i, s.key.least(s.crowded(batch[i], s.when[i]), s.biases))
 		}
-		best := s.key.least(planned, s.biases)
-		s.who[i] = uint16(best)
-		s.fill[best]++
-		s.biases[best] = s.bias(best)
+	case s.groups.n > 1:
+		s.dealInTurns()
+	default:
+		s.dealInPairs()
 	}
+}
+
+// dealInPairs lets the processor look for the nodes of two misses at once.
+func (s *State) dealInPairs() {
+	misses := s.misses
+	for ; len(misses) > 1; misses = misses[2:] {
+		planned := s.inStep(s.when[misses[1]])
+		first, second := s.key.least(s.inStep(s.when[misses[0]]), s.biases), s.key.least(planned, s.biases)
+		s.give(misses[0], first)
+		if first == second { // whose key is a higher one now
+			second = s.key.least(planned, s.biases)
+		}
+		s.give(misses[1], second)
+	}
+	for _, i := range misses {
+		s.give(i, s.key.least(s.inStep(s.when[i]), s.biases))
+	}
+}
+
+// dealInTurns compares one group of nodes for each miss.
+func (s *State) dealInTurns() {
+	g := &s.groups
+	g.begin(s.biases, s.fill, s.size)
+	for _, i := range s.misses {
+		group := g.next()
+		from, to := g.span(group)
+		k := s.key.least(s.inStep(s.when[i])[from:to], s.biases[from:to])
+		g.count(group, s.biases[k], -1)
+		s.give(i, k)
+		g.count(group, s.biases[k], 1)
+		g.slots[group]--
+	}
+}
+
+// give deals the sample at position i to node k.
+func (s *State) give(i uint32, k int) {
+	s.who[i] = uint16(k)
+	s.fill[k]++
+	s.biases[k] = s.bias(k)
+}
+
+// inStep is what each node has planned for a step of the next epoch.
+func (s *State) inStep(step uint32) []uint32 {
+	if step == s.places.never {
+		return s.unplanned
+	}
+	return s.planned[int(step)*s.shape.Nodes:][:s.shape.Nodes]
 }
 
 // group lists the positions of each node.

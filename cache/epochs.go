@@ -170,13 +170,18 @@ func (e *epochs) makeUpTo(ctx context.Context, i int) (*planner.Epoch, error) {
 		if err := e.check(ep); err != nil {
 			return nil, err
 		}
-		if ep.Index == i {
-			ep = e.part(ep)
-			e.mu.Lock()
-			defer e.mu.Unlock()
-			e.mu.asked = ep
-			return ep, nil
+		if ep.Index != i {
+			e.walk.Reuse(ep)
+			continue
 		}
+		part := e.part(ep)
+		if part != ep {
+			e.walk.Reuse(ep)
+		}
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.mu.asked = part
+		return part, nil
 	}
 	return nil, ctx.Err()
 }

@@ -100,9 +100,13 @@ func (c *Cache) walk(ctx context.Context, first int, planned *sampleSet, out cha
 			for step := range c.stepsPerEpoch {
 				planned.pass(ep, step, c.cfg.Node, c.cfg.Spec.RanksPerNode)
 			}
+			schedule.Reuse(ep)
 			continue
 		}
-		ep = c.epochs.keep(ep)
+		whole := ep
+		if ep = c.epochs.keep(ep); ep != whole {
+			schedule.Reuse(whole)
+		}
 		select {
 		case out <- ep:
 		case <-ctx.Done():

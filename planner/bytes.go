@@ -1,11 +1,10 @@
 package planner
 
-// PlanBytes is about how much memory a Schedule takes while it plans an epoch: with that epoch, the order of the one after it, and the
-// epoch before it, which Go's collector may not have taken away yet. Verify and what Only returns are not in it. It does not fall when
-// BufferSamples rises.
+// PlanBytes is about how much memory a Schedule takes while it plans an epoch, with that epoch and the order of the one after it, where
+// each epoch is given back by Reuse. Verify and what Only returns are not in it. It does not fall when BufferSamples rises.
 func (s Spec) PlanBytes() int64 {
 	longest := int64(max(s.Samples, s.Positions()))
-	bytes := 4*longest + 2*s.epochBytes(1) + s.policyBytes()
+	bytes := 4*longest + s.epochBytes(1) + s.policyBytes()
 	if s.regular() < s.Samples {
 		bytes += int64(s.Samples) / 8 // bounds
 	}

@@ -28,6 +28,26 @@ func (m *mt19937) uint32() uint32 {
 	}
 	y := m.state[m.next]
 	m.next++
+	return temper(y)
+}
+
+// fill draws one number after the other, faster than one by one.
+func (m *mt19937) fill(to []uint32) {
+	for len(to) > 0 {
+		if m.next == mtWords {
+			m.twist()
+		}
+		from := m.state[m.next:]
+		n := min(len(from), len(to))
+		for i, y := range from[:n] {
+			to[i] = temper(y)
+		}
+		m.next += n
+		to = to[n:]
+	}
+}
+
+func temper(y uint32) uint32 {
 	y ^= y >> 11
 	y ^= y << 7 & 0x9d2c5680
 	y ^= y << 15 & 0xefc60000

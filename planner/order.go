@@ -11,7 +11,12 @@ const insideOutFrom = 214_748_364
 //
 // Source: torch/utils/data/distributed.py, DistributedSampler.__iter__, the same in torch 1.13 and 2.6.
 func (s Spec) EpochOrder(epoch int) []uint32 {
-	order := make([]uint32, max(s.Samples, s.Positions()))
+	return s.epochOrder(epoch, make([]uint32, max(s.Samples, s.Positions())))
+}
+
+// epochOrder writes an order into a slice whose capacity is that of another one.
+func (s Spec) epochOrder(epoch int, order []uint32) []uint32 {
+	order = order[:cap(order)]
 	seed := uint64(s.Seed) + uint64(s.torchEpoch(epoch))
 	switch s.Order {
 	case OrderBlock:
@@ -56,8 +61,9 @@ func shuffleForward(r []uint32, m *mt19937) {
 	var to [draws]uint32
 	for len(r) > 1 {
 		n := min(draws, len(r)-1)
-		for i := range to[:n] {
-			to[i] = uint32(i) + m.uint32()%uint32(len(r)-i)
+		m.fill(to[:n])
+		for i, z := range to[:n] {
+			to[i] = uint32(i) + z%uint32(len(r)-i)
 		}
 		for i, z := range to[:n] {
 			r[i], r[z] = r[z], r[i]

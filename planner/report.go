@@ -45,7 +45,7 @@ type Report struct {
 }
 
 // MakeReport plans all epochs, one after the other, and sums them up. seen, if not nil, is called with each and
-// with the schedule, which stands before the next one.
+// with the schedule, which stands before the next one; it must not keep the epoch.
 func MakeReport(spec Spec, seen func(*Epoch, *Schedule)) (Report, error) {
 	schedule, err := NewSchedule(spec)
 	if err != nil {
@@ -57,6 +57,7 @@ func MakeReport(spec Spec, seen func(*Epoch, *Schedule)) (Report, error) {
 		if seen != nil {
 			seen(e, schedule)
 		}
+		schedule.Reuse(e)
 	}
 	return sum.report(), nil
 }

@@ -19,6 +19,7 @@ type Schedule struct {
 	policy policy
 	count  *counter
 	bounds *bounds
+	spare  spare
 	peeked *Epoch // planned already, for Next to return; nil: none
 }
 
@@ -48,9 +49,9 @@ func (s *Schedule) Next() (*Epoch, bool) {
 		return nil, false
 	}
 	if s.order == nil {
-		s.order = s.spec.EpochOrder(s.epoch)
+		s.order = s.newOrder(s.epoch)
 	}
-	e := &Epoch{Index: s.epoch, spec: s.spec, last: s.spec.Nodes, samples: s.order, fates: make([]Fate, len(s.order))}
+	e := &Epoch{Index: s.epoch, spec: s.spec, last: s.spec.Nodes, samples: s.order, fates: s.spare.newFates(len(s.order))}
 	s.epoch++
 	s.order = nil
 	s.policy.Begin(s.fresh(), s.epoch+1 < s.spec.Epochs)
@@ -69,11 +70,14 @@ func (s *Schedule) Peek() (*Epoch, bool) {
 func (s *Schedule) fresh() iter.Seq[[]uint32] {
 	return func(yield func([]uint32) bool) {
 		for ; s.told < min(s.epoch+s.depth, s.spec.Epochs); s.told++ {
-			order := s.spec.EpochOrder(s.told)
+			order := s.newOrder(s.told)
+			more := yield(order[:s.spec.regular()])
 			if s.told == s.epoch {
 				s.order = order
+			} else {
+				s.spare.orders = append(s.spare.orders, order)
 			}
-			if !yield(order[:s.spec.regular()]) {
+			if !more {
 				return
 			}
 		}

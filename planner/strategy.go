@@ -13,7 +13,7 @@ import (
 // policy decides who processes, loads and keeps what, step by step.
 type policy interface {
 	// Begin starts an epoch. fresh yields the orders (without repeats) of the epochs after it that it has not been told yet, the next
-	// first; nil where none are left. more says that two epochs follow at least.
+	// first; nil where none are left. They are valid until the next is yielded. more says that two epochs follow at least.
 	Begin(fresh iter.Seq[[]uint32], more bool)
 	// Step deals the next global batch, of whose positions those from regular on repeat samples. Valid until the next Step.
 	Step(batch []uint32, regular int) *balance.Dealt
