@@ -26,10 +26,17 @@ func (zeros) Read(context.Context, []h5backend.Request) {}
 func unevenFS(t *testing.T, log *bytes.Buffer, spoil func(digests []string)) (*FS, []*planner.Epoch) {
 	t.Helper()
 	spec := planner.Spec{Samples: 500, Nodes: 2, RanksPerNode: 2, BatchSize: 7, Epochs: 3, Order: planner.OrderTorch, BufferSamples: 250, MaxImbalance: .3}
-	var plan []*planner.Epoch
-	report, err := planner.MakeReport(spec, func(ep *planner.Epoch, _ *planner.Schedule) { plan = append(plan, ep) })
+	report, err := planner.MakeReport(spec, nil)
 	if err != nil {
 		t.Fatal(err)
+	}
+	schedule, err := planner.NewSchedule(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var plan []*planner.Epoch
+	for ep, ok := schedule.Next(); ok; ep, ok = schedule.Next() {
+		plan = append(plan, ep)
 	}
 	spoil(report.Digests)
 	fields := []h5backend.Field{{Path: "x", Name: "x", DType: "<f4", Shape: []int{5}, Bytes: 20}, {Path: "y", Name: "y", DType: "<f8", Bytes: 8}}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -11,7 +12,7 @@ import (
 // block, reads each of the M chunks of c samples (1/m)(1-(1-m)^c) times.
 func chunkReads(t testing.TB, nodes, c int, m float64) (ratios []float64) {
 	const samples = 120_000
-	report, err := MakeReport(Spec{Samples: samples, Nodes: nodes, RanksPerNode: 1, BatchSize: 64, Epochs: 4, Order: OrderTorch,
+	report, err := MakeReport(Spec{Samples: samples, Nodes: nodes, RanksPerNode: 1, BatchSize: 64, Epochs: 6, Order: OrderTorch,
 		BufferSamples: int(m * samples / float64(nodes)), Chunk: c, ChunkSamples: []int{c}}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -23,21 +24,21 @@ func chunkReads(t testing.TB, nodes, c int, m float64) (ratios []float64) {
 	return ratios
 }
 
-// TestChunkReads: after the first epoch, never more reads than the reference, and mostly about half.
+// TestChunkReads: no epoch has more reads than the reference, and later ones have mostly about half. But for one: the first where
+// the buffers hold half the set and a chunk half a step, and several nodes must have equal batches.
 func TestChunkReads(t *testing.T) {
 	for _, nodes := range []int{1, 4, 16} {
 		for _, c := range []int{4, 16, 64} {
 			for _, m := range []float64{.1, .25, .5} {
 				ratios := chunkReads(t, nodes, c, m)
 				t.Logf("%2d nodes, %2d samples a chunk, share %.2f: %.3f", nodes, c, m, ratios)
-				limit := .75
-				if c == 64 && nodes > 1 {
-					limit = 1 // a node's steps are nearly full of hits, and equal batches leave little choice
+				first, later := 1., .65
+				if c == 64 && m == .5 && nodes > 1 {
+					first, later = 1.2, .95
 				}
-				for e, ratio := range ratios[1:] {
-					if ratio > limit {
-						t.Errorf("%d nodes, %d samples a chunk, share %v, epoch %d: %.3f of the reference, want %v at most", nodes, c, m, e+1, ratio, limit)
-					}
+				if most := slices.Max(ratios[1:]); ratios[0] > first || most > later {
+					t.Errorf("%d nodes, %d samples a chunk, share %v: %.3f of the reference and then up to %.3f, want %v and %v at most",
+						nodes, c, m, ratios[0], most, first, later)
 				}
 			}
 		}

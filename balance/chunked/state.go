@@ -37,15 +37,15 @@ type State struct {
 
 // scratch is reused by every step.
 type scratch struct {
-	fill, size, cursor []int    // by node: samples so far, in the end, and where the next is written
-	who                []uint16 // by position
-	fates              []balance.Fate
-	misses             []miss
-	siblings           []sibling
-	crowd              []int
-	entered            []entry
-	isNew              []uint64 // bit per sample: entered in this step
-	dealt              balance.Dealt
+	fill, size, cursor  []int    // by node: samples so far, in the end, and where the next is written
+	who                 []uint16 // by position
+	fates               []balance.Fate
+	misses              []miss
+	siblings, elsewhere []sibling
+	crowd               []int
+	entered             []entry
+	isNew               []uint64 // bit per sample: entered in this step
+	dealt               balance.Dealt
 }
 
 // miss is a sample of the global batch that no buffer holds.
@@ -136,13 +136,21 @@ func (s *State) due(sample uint32) (int, bool) {
 // isDue tells whether the step being dealt is a sample's step in this epoch.
 func (s *State) isDue(sample uint32) bool { return int(s.at[s.epoch%2][sample]) == s.step }
 
-// reach is x*N/c of the package comment in steps, a little less, so that the buffers need not evict what they let in.
+// reach is x*N/c of the package comment in steps, a little less. With .9 of it fewer chunks are read for some epochs, until all buffers are
+// full; from then on what is evicted decides, and they run empty at the same time again and again.
 func reach(shape balance.Shape, chunk int) int {
-	const part = .9
+	const part = .82
 	share := math.Min(1, float64(shape.Buffer)*float64(shape.Nodes)/float64(shape.Samples))
 	a := share * float64(chunk)
 	x := a + math.Sqrt(a*a+2*a) // x*x = 2a(1+x)
 	return int(math.Ceil(part * x / float64(chunk) * float64(shape.Steps)))
+}
+
+// firstReach is for a chunk's first read: about one half of reach in the mean, since all chunks are first read at about the same
+// time, and each another part of it, so that they are not read again at the same time.
+func (s *State) firstReach(chunk uint32) int {
+	const least, most = .17, 1.15
+	return int((least + (most-least)*phase(chunk)) * float64(s.reach))
 }
 
 // phase is a fraction that is spread evenly over the chunks: the fractional part of multiples of the golden ratio.

@@ -64,6 +64,7 @@ func (s *State) read(batch []uint32, regular int, misses []miss) {
 		}
 		s.fill[k] += n
 		s.ride(k, batch, regular, misses[:n])
+		s.takeOver(k)
 		misses = misses[n:]
 	}
 }
