@@ -10,37 +10,44 @@ const compared, comparedFirst = 8, 64
 // groups are equal parts of the nodes, which take turns.
 type groups struct {
 	nodes int
-	n     int   // how many groups
+	start []int // by group, and the end: its first node
 	slots []int // by group: slots free
 	rooms []int // by group: nodes that have a slot free and can keep one more
 	room  int   // the sum of rooms
-	turn  int
+	turn  int   // the group that was dealt to last
 }
 
 func newGroups(nodes int) groups {
 	most := ceilDiv(nodes, compared)
-	return groups{nodes: nodes, slots: make([]int, most), rooms: make([]int, most)}
+	return groups{nodes: nodes, start: make([]int, 1, most+1), slots: make([]int, most), rooms: make([]int, most)}
 }
 
 // divide is called for a step of batch samples, of which so many are to be dealt.
 func (g *groups) divide(misses, batch int) {
-	g.n = max(1, ceilDiv(g.nodes*misses, compared*batch))
+	n := max(1, ceilDiv(g.nodes*misses, compared*batch))
 	if misses == batch {
-		g.n = ceilDiv(g.nodes, comparedFirst)
+		n = ceilDiv(g.nodes, comparedFirst)
+	}
+	g.set(n)
+}
+
+func (g *groups) set(n int) {
+	g.start = g.start[:1]
+	for i := range n {
+		g.start = append(g.start, (i+1)*g.nodes/n)
 	}
 }
 
-// span returns the nodes of group i, the last one excluded.
-func (g *groups) span(i int) (from, to int) { return i * g.nodes / g.n, (i + 1) * g.nodes / g.n }
+// n is how many groups there are.
+func (g *groups) n() int { return len(g.start) - 1 }
 
 // begin counts what is free.
 func (g *groups) begin(biases []uint64, fill, size []int) {
 	clear(g.slots)
 	clear(g.rooms)
 	g.room = 0
-	for i := range g.n {
-		from, to := g.span(i)
-		for k := from; k < to; k++ {
+	for i := range g.n() {
+		for k := g.start[i]; k < g.start[i+1]; k++ {
 			g.slots[i] += size[k] - fill[k]
 			g.count(i, biases[k], 1)
 		}
@@ -49,9 +56,9 @@ func (g *groups) begin(biases []uint64, fill, size []int) {
 
 // next is the next group that has a slot free, and room if any group has.
 func (g *groups) next() int {
-	has := g.slots[:g.n]
+	has := g.slots[:g.n()]
 	if g.room > 0 {
-		has = g.rooms[:g.n]
+		has = g.rooms[:g.n()]
 	}
 	for {
 		if g.turn++; g.turn >= len(has) {

@@ -25,9 +25,8 @@ func TestGroupsDivide(t *testing.T) {
 		g := newGroups(c.nodes)
 		g.divide(c.misses, c.batch)
 		got := ""
-		for i := range g.n {
-			from, to := g.span(i)
-			got += fmt.Sprintf(" %d-%d", from, to)
+		for i := range g.n() {
+			got += fmt.Sprintf(" %d-%d", g.start[i], g.start[i+1])
 		}
 		if got[1:] != c.want {
 			t.Errorf("%d nodes, %d of %d: %s, want %s", c.nodes, c.misses, c.batch, got[1:], c.want)
@@ -41,7 +40,8 @@ func TestTurnsFillAllSlots(t *testing.T) {
 	for range 300 {
 		nodes, slots := 17+r.IntN(150), 1+r.IntN(5)
 		s := New(Shape{Samples: nodes * slots, Nodes: nodes, Steps: 1, Slots: slots, TailSlots: slots, Buffer: slots, Ranks: 1}, 1)
-		s.misses, s.groups.n = s.misses[:0], 1+r.IntN(len(s.groups.slots))
+		s.misses = s.misses[:0]
+		s.groups.set(1 + r.IntN(len(s.groups.slots)))
 		free, room := 0, 0
 		for k := range nodes {
 			s.size[k], s.fill[k], s.held[k] = slots, r.IntN(slots+1), r.IntN(slots+1)

@@ -10,7 +10,7 @@ import (
 // if they are fewer. more says that two follow at least: only then is it worth keeping samples that the next does not use.
 func (s *State) Begin(fresh iter.Seq[[]uint32], more bool) {
 	s.more = more
-	s.groups.turn = 0 // an epoch that is resumed is the same
+	s.groups.turn = 0 // so that a resumed schedule deals as one that was never interrupted
 	s.last = len(s.later) == 0
 	if !s.last {
 		s.advance()
@@ -65,12 +65,12 @@ func (s *State) expect(order []uint32) {
 
 // steps calls see with parts of each step of an order, whose words are looked up, and fills planned with what the nodes hold of the step.
 func (s *State) steps(order, planned []uint32, see func(step uint32, part []uint32)) {
-	const part = 1024 // so few that what look brings from memory is still near when see writes there
+	const near = 1024 // so few samples that what look brings from memory is still in the cache when see writes there
 	clear(planned)
 	step := 0
 	for batch := range slices.Chunk(order, s.shape.Batch()) {
 		clear(s.count)
-		for part := range slices.Chunk(batch, part) {
+		for part := range slices.Chunk(batch, near) {
 			s.look(part)
 			for _, word := range s.words[:len(part)] {
 				s.count[word&s.places.nobody]++

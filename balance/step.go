@@ -101,14 +101,15 @@ func (s *State) deal(batch []uint32) {
 		for _, i := range s.misses {
 			s.give(i, s.key.least(s.crowded(batch[i], s.when[i]), s.biases))
 		}
-	case s.groups.n > 1:
+	case s.groups.n() > 1:
 		s.dealInTurns()
 	default:
 		s.dealInPairs()
 	}
 }
 
-// dealInPairs lets the processor look for the nodes of two misses at once.
+// dealInPairs compares all nodes. The least keys of two misses are found before either is dealt, so that the processor need not wait for
+// the first to begin with the second.
 func (s *State) dealInPairs() {
 	misses := s.misses
 	for ; len(misses) > 1; misses = misses[2:] {
@@ -131,7 +132,7 @@ func (s *State) dealInTurns() {
 	g.begin(s.biases, s.fill, s.size)
 	for _, i := range s.misses {
 		group := g.next()
-		from, to := g.span(group)
+		from, to := g.start[group], g.start[group+1]
 		k := s.key.least(s.inStep(s.when[i])[from:to], s.biases[from:to])
 		g.count(group, s.biases[k], -1)
 		s.give(i, k)

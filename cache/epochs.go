@@ -78,12 +78,12 @@ func (e *epochs) expectLocked(i int) {
 	e.mu.coming, e.mu.came = i, make(chan struct{})
 }
 
-// keep stores a plan of the read-ahead and returns the part of it that is kept.
+// keep stores a plan of the read-ahead's schedule and returns the part of it that is kept.
 // Who waits for it is told now: the read-ahead itself may go on only when they do.
-func (e *epochs) keep(ep *planner.Epoch) *planner.Epoch {
+func (e *epochs) keep(ep *planner.Epoch, schedule *planner.Schedule) *planner.Epoch {
 	known, _ := e.known(ep.Index)
 	if known == nil {
-		known = e.part(ep)
+		known = e.part(ep, schedule)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -98,12 +98,14 @@ func (e *epochs) keep(ep *planner.Epoch) *planner.Epoch {
 	return known
 }
 
-// part is what is kept of a plan.
-func (e *epochs) part(ep *planner.Epoch) *planner.Epoch {
+// part is what is kept of a plan, whose memory the schedule that made it gets back.
+func (e *epochs) part(ep *planner.Epoch, schedule *planner.Schedule) *planner.Epoch {
 	if e.node < 0 {
 		return ep
 	}
-	return ep.Only(e.node)
+	part := ep.Only(e.node)
+	schedule.Reuse(ep)
+	return part
 }
 
 // known returns a plan that is kept, or nil and, if the read-ahead is planning
@@ -174,10 +176,7 @@ func (e *epochs) makeUpTo(ctx context.Context, i int) (*planner.Epoch, error) {
 			e.walk.Reuse(ep)
 			continue
 		}
-		part := e.part(ep)
-		if part != ep {
-			e.walk.Reuse(ep)
-		}
+		part := e.part(ep, e.walk)
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		e.mu.asked = part

@@ -103,10 +103,7 @@ func (c *Cache) walk(ctx context.Context, first int, planned *sampleSet, out cha
 			schedule.Reuse(ep)
 			continue
 		}
-		whole := ep
-		if ep = c.epochs.keep(ep); ep != whole {
-			schedule.Reuse(whole)
-		}
+		ep = c.epochs.keep(ep, schedule)
 		select {
 		case out <- ep:
 		case <-ctx.Done():

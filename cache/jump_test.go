@@ -205,7 +205,7 @@ func TestPlansOnRequest(t *testing.T) {
 		}
 		walked := func() { // the walk expects nothing more until the plan is taken, for which it may have to wait
 			ep, _ := schedule.Next()
-			e.keep(ep)
+			e.keep(ep, schedule)
 		}
 		e.expect(0)
 		time.AfterFunc(time.Hour, walked)

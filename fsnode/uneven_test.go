@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"fmt"
 	"log/slog"
 	"math"
 	"strings"
@@ -26,22 +27,19 @@ func (zeros) Read(context.Context, []h5backend.Request) {}
 func unevenFS(t *testing.T, log *bytes.Buffer, spoil func(digests []string)) (*FS, []*planner.Epoch) {
 	t.Helper()
 	spec := planner.Spec{Samples: 500, Nodes: 2, RanksPerNode: 2, BatchSize: 7, Epochs: 3, Order: planner.OrderTorch, BufferSamples: 250, MaxImbalance: .3}
-	report, err := planner.MakeReport(spec, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
 	schedule, err := planner.NewSchedule(spec)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var plan []*planner.Epoch
+	var digests []string
 	for ep, ok := schedule.Next(); ok; ep, ok = schedule.Next() {
-		plan = append(plan, ep)
+		plan, digests = append(plan, ep), append(digests, fmt.Sprintf("%x", ep.Digest()))
 	}
-	spoil(report.Digests)
+	spoil(digests)
 	fields := []h5backend.Field{{Path: "x", Name: "x", DType: "<f4", Shape: []int{5}, Bytes: 20}, {Path: "y", Name: "y", DType: "<f8", Bytes: 8}}
 	data, err := cache.New(cache.Config{
-		Spec: spec, Digests: report.Digests, Node: 1, Fields: fields, Ahead: zeros{}, Now: zeros{}, Log: slog.New(slog.DiscardHandler),
+		Spec: spec, Digests: digests, Node: 1, Fields: fields, Ahead: zeros{}, Now: zeros{}, Log: slog.New(slog.DiscardHandler),
 		Memory: cache.Split{Window: 4 * cache.StepBytes(spec, fields), Stray: 1 << 16},
 	})
 	if err != nil {

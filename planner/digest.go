@@ -27,7 +27,10 @@ func digestOf(e *Epoch) (sum [32]byte) {
 	h.Write(buf)
 	buf = buf[:cap(buf)]
 	for part := range slices.Chunk(e.samples, len(buf)/4) {
-		h.Write(littleEndian(buf[:0], part))
+		for i, sample := range part {
+			binary.LittleEndian.PutUint32(buf[4*i:], sample)
+		}
+		h.Write(buf[:4*len(part)])
 	}
 	for part := range slices.Chunk(e.fates, len(buf)) {
 		for i, fate := range part {
@@ -48,17 +51,6 @@ func digestOf(e *Epoch) (sum [32]byte) {
 	h.Write(buf)
 	h.Sum(sum[:0])
 	return sum
-}
-
-// littleEndian appends numbers, two at a time while there are two.
-func littleEndian(buf []byte, numbers []uint32) []byte {
-	for ; len(numbers) > 1; numbers = numbers[2:] {
-		buf = binary.LittleEndian.AppendUint64(buf, uint64(numbers[0])|uint64(numbers[1])<<32)
-	}
-	for _, n := range numbers {
-		buf = binary.LittleEndian.AppendUint32(buf, n)
-	}
-	return buf
 }
 
 // flush hashes buf when it is nearly full.

@@ -14,7 +14,7 @@ func (s Spec) EpochOrder(epoch int) []uint32 {
 	return s.epochOrder(epoch, make([]uint32, max(s.Samples, s.Positions())))
 }
 
-// epochOrder writes an order into a slice whose capacity is that of another one.
+// epochOrder is EpochOrder in the memory of another epoch's order.
 func (s Spec) epochOrder(epoch int, order []uint32) []uint32 {
 	order = order[:cap(order)]
 	seed := uint64(s.Seed) + uint64(s.torchEpoch(epoch))

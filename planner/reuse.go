@@ -15,7 +15,7 @@ func (s *Schedule) Reuse(e *Epoch) {
 	e.samples, e.fates = nil, nil
 }
 
-// newOrder is the order of an epoch in memory of its own.
+// newOrder is the order of an epoch, in spare memory if there is some.
 func (s *Schedule) newOrder(epoch int) []uint32 {
 	last := len(s.spare.orders) - 1
 	if last < 0 {
@@ -26,12 +26,10 @@ func (s *Schedule) newOrder(epoch int) []uint32 {
 	return s.spec.epochOrder(epoch, order)
 }
 
-// newFates is n fates, of which each is written before it is read.
-func (s *spare) newFates(n int) []Fate {
-	fates := s.fates
-	s.fates = nil
-	if cap(fates) < n {
+// newFates is an epoch's fates, n as for every epoch, of which planning writes each.
+func (s *spare) newFates(n int) (fates []Fate) {
+	if fates, s.fates = s.fates, nil; fates == nil {
 		return make([]Fate, n)
 	}
-	return fates[:n]
+	return fates
 }

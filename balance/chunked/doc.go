@@ -7,6 +7,9 @@
 // block by block takes (1-(1-m)^c)/m: half as many when mc is large. That holds if the chunks are read at all times alike, and not all
 // at once whenever the memory has run empty; so the first read of each covers a part of that time only, each another one.
 //
+// Who reads a chunk takes over what others hold of it for times at which they have more: so the nodes are kept even by reads that are
+// made anyhow.
+//
 // Two things keep a sample out though there is room. A node never holds more samples for a step than it may process
 // there. And a sample that is needed after a sibling that no buffer holds is not worth holding: the chunk is read for that sibling anyhow.
 package chunked

@@ -75,13 +75,12 @@ func (s *State) ride(k int, batch []uint32, regular int, misses []miss) {
 // of 64 samples a chunk, half the set in buffers of 4 nodes, it saves a third of the reads.
 func (s *State) takeOver(k int) {
 	for _, sib := range s.elsewhere {
-		i := s.owner[sib.sample]
-		if i == nobody || s.held.count[k] == s.shape.Buffer {
-			continue
+		if s.held.count[k] == s.shape.Buffer {
+			return
 		}
-		row := s.held.row(sib.time)
-		if row[i] <= row[k] || int(row[k]) >= s.held.most(sib.time) {
-			continue
+		i, row := s.owner[sib.sample], s.held.row(sib.time)
+		if i == nobody || row[i] <= row[k] || int(row[k]) >= s.held.most(sib.time) {
+			continue // evicted meanwhile; node k's own, or no better there
 		}
 		s.letGo(int(i), sib.sample, sib.time)
 		s.enter(k, sib.sample, sib.time, -1)

@@ -41,7 +41,7 @@ type scratch struct {
 	who                 []uint16 // by position
 	fates               []balance.Fate
 	misses              []miss
-	siblings, elsewhere []sibling
+	siblings, elsewhere []sibling // of the chunk being read, needed again: what no buffer holds, and what one holds
 	crowd               []int
 	entered             []entry
 	isNew               []uint64 // bit per sample: entered in this step
@@ -146,8 +146,8 @@ func reach(shape balance.Shape, chunk int) int {
 	return int(math.Ceil(part * x / float64(chunk) * float64(shape.Steps)))
 }
 
-// firstReach is for a chunk's first read: about one half of reach in the mean, since all chunks are first read at about the same
-// time, and each another part of it, so that they are not read again at the same time.
+// firstReach is for a chunk's first read. All chunks are first read at about the same time: with two thirds of reach in the mean they fill
+// the buffers, and as each has another part of it, they are not read again at the same time.
 func (s *State) firstReach(chunk uint32) int {
 	const least, most = .17, 1.15
 	return int((least + (most-least)*phase(chunk)) * float64(s.reach))
