@@ -14,7 +14,7 @@ import (
 //
 // mu guards the slot table and the bytes of the samples in it. Only the commit
 // changes them; strays read. Invariant: a slot is in slots once, or in free once,
-// or taken by a rider that is being read, whose bytes are its reader's.
+// or taken by a load whose step is not committed, whose bytes are the pipeline's.
 type buffer struct {
 	slotBytes int
 	fieldAt   []int // where a field begins inside a slot; and the slot's end
@@ -27,9 +27,9 @@ type buffer struct {
 	}
 }
 
-// newBuffer makes a buffer of samples slots, and riders more for what is being read.
-func newBuffer(samples, riders int, fields []h5backend.Field) (*buffer, error) {
-	b := &buffer{fieldAt: []int{0}, all: samples + riders}
+// newBuffer makes a buffer of samples slots, and ahead more for what is read ahead.
+func newBuffer(samples, ahead int, fields []h5backend.Field) (*buffer, error) {
+	b := &buffer{fieldAt: []int{0}, all: samples + ahead}
 	for _, f := range fields {
 		b.slotBytes += f.Bytes
 		b.fieldAt = append(b.fieldAt, b.slotBytes)
@@ -87,7 +87,7 @@ func (b *buffer) takeLocked() uint32 {
 	return slot
 }
 
-// take takes a free slot, which must exist, for a rider.
+// take takes a free slot, which must exist, for what is read ahead.
 func (b *buffer) take() uint32 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -100,11 +100,15 @@ func (b *buffer) part(slot uint32, field int) []byte {
 	return b.mu.slab[at+b.fieldAt[field] : at+b.fieldAt[field+1]]
 }
 
-// admit keeps a rider, whose slot was taken and filled.
-func (b *buffer) admit(r rider) {
+// admit keeps a sample whose slot was taken and filled. It reports false if the buffer has the sample.
+func (b *buffer) admit(sample, slot uint32) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.mu.slots[r.sample] = r.slot
+	if _, ok := b.mu.slots[sample]; ok {
+		return false
+	}
+	b.mu.slots[sample] = slot
+	return true
 }
 
 // giveBack frees a slot that was taken.
@@ -125,7 +129,7 @@ func (b *buffer) leave(sample uint32) {
 }
 
 // keepOnly lets every sample leave that keep refuses, and frees the slots of
-// riders. None may be being read.
+// what was read ahead. Nothing may be being read.
 func (b *buffer) keepOnly(keep func(sample uint32) bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

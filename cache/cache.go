@@ -6,17 +6,10 @@ import (
 	"log/slog"
 
 	"github.com/dgraph-io/ristretto/v2"
-	"golang.org/x/sync/semaphore"
-
 	"solarfs/batchfile"
 	"solarfs/h5backend"
 	"solarfs/planner"
 )
-
-// maxRequests is how many sample reads may be under way ahead of the readers:
-// several times any useful queue depth, so that the storage never idles, and
-// few enough that the step that is needed first is not read last.
-const maxRequests = 1024
 
 // Source reads samples from storage. Every request's Dst is filled or its Err
 // set when Read returns.
@@ -34,6 +27,8 @@ type Config struct {
 	Ahead    Source // reads ahead
 	Now      Source // reads what somebody waits for; never queues behind Ahead
 	Memory   Split
+	// Gap is how many samples' bytes it pays to read over, at present, to save storage a request; nil: none.
+	Gap func() int
 	// Resume returns a schedule that begins at an epoch or before it; nil: the plan is made from its start. A nil
 	// Resume is one that always does. Schedules are not shared. Called by several goroutines.
 	Resume func(epoch int) *planner.Schedule
@@ -70,7 +65,7 @@ type Cache struct {
 	epochs        *epochs
 	recent        *ristretto.Cache[uint64, []byte]
 	strays        *strayMemory
-	underWay      *semaphore.Weighted // requests of the read-ahead
+	ahead         int // slots of the buffer for loads whose step is not committed
 	stats         *stats
 	stop          context.CancelFunc
 	ended         chan struct{}
@@ -82,8 +77,8 @@ func New(cfg Config) (*Cache, error) {
 	if cfg.Memory.Window < step {
 		return nil, fmt.Errorf("a window of %d bytes holds no step of %d bytes; give at least that", cfg.Memory.Window, step)
 	}
-	riders := riderSlots(cfg)
-	buffer, err := newBuffer(cfg.Spec.BufferSamples, riders, cfg.Fields)
+	files, ahead := cfg.divideWindow()
+	buffer, err := newBuffer(cfg.Spec.BufferSamples, ahead, cfg.Fields)
 	if err != nil {
 		return nil, err
 	}
@@ -94,9 +89,8 @@ func New(cfg Config) (*Cache, error) {
 	}
 	c := &Cache{
 		cfg: cfg, log: cfg.Log, stepsPerEpoch: cfg.Spec.Steps(), buffer: buffer, recent: recent,
-		pool: newPool(cfg.Memory.Window - int64(riders*buffer.slotBytes)), epochs: newEpochs(cfg.Spec, cfg.Node, cfg.Digests, cfg.Resume),
-		strays: strays, stats: newStats(cfg.Spec.Epochs),
-		underWay: semaphore.NewWeighted(maxRequests), ended: make(chan struct{}),
+		pool: newPool(files), ahead: ahead, epochs: newEpochs(cfg.Spec, cfg.Node, cfg.Digests, cfg.Resume),
+		strays: strays, stats: newStats(cfg.Spec.Epochs), ended: make(chan struct{}),
 	}
 	if cfg.AllRanks {
 		c.epochs.node = -1
@@ -119,7 +113,15 @@ func New(cfg Config) (*Cache, error) {
 	return c, nil
 }
 
-// span is how many steps the window's memory holds at the least.
+// gap is how many samples it pays to read over.
+func (c *Cache) gap() int {
+	if c.cfg.Gap == nil {
+		return 0
+	}
+	return c.cfg.Gap()
+}
+
+// span is how many steps the window's memory holds batch files of, at the least.
 func (c *Cache) span() int {
 	var step int64
 	for _, size := range c.largest {
@@ -173,7 +175,7 @@ func (c *Cache) Status() Status {
 	c.stats.fill(&s)
 	held, made := c.pool.use()
 	s.Memory = Memory{
-		Limit: c.cfg.Memory.Limit, Buffer: c.buffer.heldBytes(), Window: c.cfg.Memory.Window, Batches: held, Riders: c.cfg.Memory.Window - c.pool.limit,
+		Limit: c.cfg.Memory.Limit, Buffer: c.buffer.heldBytes(), Window: c.cfg.Memory.Window, Batches: held, Ahead: int64(c.ahead) * int64(c.buffer.slotBytes),
 	}
 	s.FilesMade = made
 	c.window.mu.Lock()

@@ -26,7 +26,7 @@ func TestInOrderFollowsThePlan(t *testing.T) {
 			Samples: 1 + rng.IntN(200), Nodes: 1, RanksPerNode: 1 + rng.IntN(3), BatchSize: 1 + rng.IntN(9), Epochs: 1 + rng.IntN(4),
 			Seed: rng.Int64(), BufferSamples: rng.IntN(220),
 		}
-		span := 4 + rng.IntN(20)
+		span := 1 + rng.IntN(20)
 		synctest.Test(t, func(t *testing.T) {
 			r := newRig(t, spec, span, &source{delay: time.Millisecond})
 			defer r.close()
@@ -40,11 +40,16 @@ func TestInOrderFollowsThePlan(t *testing.T) {
 func TestWindowWaitsForTheFirstReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		spec := planner.Spec{Samples: 1000, Nodes: 1, RanksPerNode: 2, BatchSize: 10, Epochs: 3, BufferSamples: 300}
-		r := newRig(t, spec, 5, &source{})
+		src := &source{}
+		r := newRig(t, spec, 5, src)
 		defer r.close()
 		time.Sleep(time.Hour)
-		if st := r.Status(); st.Loads != 5*20 {
-			t.Errorf("%d loads, want those of 5 steps", st.Loads)
+		inFiles := r.window.span * 20
+		if st := r.Status(); int(st.Loads) != inFiles {
+			t.Errorf("%d loads, want those of %d steps", st.Loads, r.window.span)
+		}
+		if read := int(src.loads.Load()) / len(testFields); read < inFiles+r.ahead/2 || read > inFiles+r.buffer.all || r.ahead == 0 {
+			t.Errorf("%d loads are read, %d of them in files, with %d slots", read, inFiles, r.ahead)
 		}
 		r.checkRank(0) // and nobody ever reads rank 1
 		if st := r.Status(); st.Strays != 0 {

@@ -10,14 +10,15 @@
 //	rider     a sample read for later, since its chunk is read for a load of the step
 //	stray     a batch read out of the plan's order
 //
-// One goroutine starts steps in plan order (start.go): it takes memory files
-// from the pool, lists what is a hit and what a load, and has the loads read
-// straight into the batch files, and riders into slots of the buffer where nobody
-// finds them yet (riders.go). A second goroutine commits steps in the same
-// order (commit.go): it waits for a step's reads, copies hits from the buffer
-// into the batch files, lets samples leave and enter the buffer as the plan
-// says, and marks the files ready. Only the commit changes what is found in the
-// buffer, so that is the plan's at any step, however many steps are being read at once.
+// One goroutine plans steps and has their loads read, in sweeps over the file
+// (lookahead.go, sweep.go): straight into the batch files of steps that have
+// some, else into slots of the buffer where nobody finds them yet (slots.go). A
+// second one takes memory files from the pool for one planned step after the
+// other (files.go). A third commits steps in plan order (commit.go): it waits
+// for a step's reads, copies hits and what was read into slots into the batch
+// files, lets samples leave and enter the buffer as the plan says, and marks the
+// files ready. Only the commit changes what is found in the buffer, so that is
+// the plan's at any step, however much is being read at once.
 //
 // Strays never touch window or buffer contents: they are read sample by sample
 // from the buffer, from ristretto, or from storage (stray.go).

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
 
 	"solarfs/planner"
 )
@@ -54,20 +55,41 @@ func (c *Cache) followUntilJump(ctx context.Context, from int) (next int, err er
 	}
 }
 
-// follow starts and commits steps in plan order from global step from.
+// follow plans, reads and commits steps in plan order from global step from.
 func (c *Cache) follow(ctx context.Context, from int) error {
 	group, ctx := errgroup.WithContext(ctx)
 	epochs := make(chan *planner.Epoch) // the next epoch is planned while this one is read
-	started := make(chan *step, c.window.span)
-	planned := newSampleSet(c.cfg.Spec.Samples)
-	group.Go(func() error { return c.walk(ctx, from/c.stepsPerEpoch, planned, epochs) })
-	group.Go(func() error { return c.start(ctx, from%c.stepsPerEpoch, planned, epochs, started) })
-	group.Go(func() error { return c.commit(ctx, started) })
+	carried := newSampleSet(c.cfg.Spec.Samples)
+	group.Go(func() error { return c.walk(ctx, from/c.stepsPerEpoch, carried, epochs) })
+	group.Go(func() error { return c.pipeline(ctx, from%c.stepsPerEpoch, carried, epochs) })
 	err := group.Wait()
 	if ctx.Err() != nil && err == context.Canceled {
 		return nil
 	}
 	return err
+}
+
+// pipeline has the steps read and commits them, from step t of the first epoch on. carried is what the plan has in the buffer
+// when that epoch begins; it is the pipeline's from then on.
+func (c *Cache) pipeline(ctx context.Context, t int, carried *sampleSet, epochs <-chan *planner.Epoch) error {
+	ep, more := <-epochs
+	if !more {
+		return ctx.Err()
+	}
+	held := c.keepPlanned(ep, t, carried)
+	slots := newSlots(c.buffer.all, held.n)
+	// A sweep's steps are planned before any of it is read, and those of the sweep before may not have files yet.
+	planned := make(chan *step, 2*c.sweepSteps()+1)
+	placed := make(chan *step, c.window.span)
+	a := lookahead{
+		c: c, epochs: epochs, ep: ep, t: t, held: held, slots: slots, calls: callsFor(c.ahead),
+		planned: planned, underWay: semaphore.NewWeighted(maxUnderWay),
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return a.run(ctx) })
+	group.Go(func() error { return c.placeFiles(ctx, planned, slots, placed) })
+	group.Go(func() error { return c.commit(ctx, placed, slots) })
+	return group.Wait()
 }
 
 // walk makes the epochs' plans in order and hands them on from epoch first, when

@@ -15,7 +15,7 @@ func TestNextEpochIsPlannedAhead(t *testing.T) {
 		r := newRig(t, spec, 4, &source{})
 		defer r.close()
 		for epoch := range spec.Epochs - 2 {
-			for step := range spec.Steps() - 8 { // so that the window is in this epoch, too
+			for step := range spec.Steps() - 20 { // so that the window is in this epoch, too
 				r.check(BatchID{epoch, step, 0, 0})
 				r.check(BatchID{epoch, step, 0, 1})
 				synctest.Wait()
@@ -25,7 +25,7 @@ func TestNextEpochIsPlannedAhead(t *testing.T) {
 					t.Fatalf("epoch %d, step %d: the next epoch's plan is made: %v, the one's after it: %v", epoch, step, next != nil, later != nil)
 				}
 			}
-			for step := spec.Steps() - 8; step < spec.Steps(); step++ {
+			for step := spec.Steps() - 20; step < spec.Steps(); step++ {
 				r.check(BatchID{epoch, step, 0, 0})
 				r.check(BatchID{epoch, step, 0, 1})
 			}

@@ -57,7 +57,7 @@ type Memory struct {
 	Buffer  int64 `json:"buffer"`
 	Window  int64 `json:"window"`
 	Batches int64 `json:"batches"` // of the window: made and waiting to be read, or open
-	Riders  int64 `json:"riders"`  // of the window: set aside for what is read together with loads, until it is kept
+	Ahead   int64 `json:"ahead"`   // of the window: set aside for samples that are read before their batch has memory, or for later
 }
 
 // stats counts. mu guards the per-epoch rows and the errors.

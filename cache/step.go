@@ -1,8 +1,11 @@
 package cache
 
 import (
+	"cmp"
+	"sync"
+	"sync/atomic"
+
 	"solarfs/batchfile"
-	"solarfs/h5backend"
 	"solarfs/internal/memfd"
 	"solarfs/planner"
 )
@@ -36,94 +39,104 @@ func (b *batchFile) row(i int) []byte {
 	return b.file.Data[at : at+int64(b.layout.RowBytes)]
 }
 
+// load is a sample that is read for a step: for a row of one of its batches, or as a rider, for a later step.
+type load struct {
+	sample uint32
+	row    uint32 // of the batch
+	slot   int32  // of the buffer, where it is read to; inFile if that is its row
+	rank   uint16 // local
+	keep   bool   // in the buffer after the step
+	rider  bool
+	taken  bool // its read has been set off, or it is left out; the lookahead's own
+	later  bool // the next sweep reads it; the lookahead's own
+	failed bool // it was not read; valid once the step's read is closed
+}
+
+// What a load's slot says before it has one.
+const (
+	inFile = -1 // none: it is read straight into its batch file
+	inSlot = -2 // one is to be taken
+)
+
 // step is one global step of this node: its batch files and how they are made.
 type step struct {
 	g      int
-	files  [][]*batchFile      // [local rank][field]
-	reads  []h5backend.Request // the loads, then the riders
-	loadOf []*batchFile        // the file that reads[i] fills, if it is a load
-	riders []rider
-	riding int // riders that are planned; some may have found no room
-	hits   []placed
-	leaves []uint32      // samples that leave the buffer after the step
-	enters []placed      // samples that enter it from the batch files
-	read   chan struct{} // closed when all has been read, or has failed
-	over   func()        // called when the buffer is what it is after the step
-}
+	ep     *planner.Epoch
+	files  [][]*batchFile // [local rank][field]; nil until there is memory for them, under the lock of slots
+	loads  []load         // in the order of the ranks' rows, then the riders
+	due    int            // of the loads, those that are no riders
+	unread atomic.Int32   // loads that have not been read
+	read   chan struct{}  // closed when all has been read, or has failed
 
-// placed is a sample and where it stands: row of a local rank's batch.
-type placed struct {
-	sample uint32
-	rank   int
-	row    int
-}
+	untaken int // loads whose read has not been set off; the lookahead's own
 
-// parts are the sample's bytes in the batch files, one part for each field.
-func (s *step) parts(p placed) [][]byte {
-	parts := make([][]byte, len(s.files[p.rank]))
-	for field, f := range s.files[p.rank] {
-		parts[field] = f.row(p.row)
+	rides struct { // the first read of a rider that failed
+		sync.Mutex
+		err error
 	}
-	return parts
 }
 
-// plan fills in how the step's batches are made, from what the plan says of them.
-// held tells which samples will be in the buffer when the step is committed,
-// and is brought up to date for the step after it, but for riders. A planned hit
-// that is not held (a load failed, a rider found no room, or the mount began in
-// mid-plan) becomes a load.
-func (s *step) plan(ep *planner.Epoch, stepInEpoch, node int, held *sampleSet) {
-	for local := range s.files {
-		samples, fates := ep.Batch(stepInEpoch, node*len(s.files)+local)
-		for row, sample := range samples {
-			p := placed{sample, local, row}
-			load := fates[row]&planner.Load != 0
-			keep := fates[row]&planner.Keep != 0
-			if !load && held.has(sample) {
-				s.hits = append(s.hits, p)
-				if !keep {
-					s.leaves = append(s.leaves, sample)
-				}
-				continue
-			}
-			s.addLoad(p)
-			if keep {
-				s.enters = append(s.enters, p)
-			}
+// over notes that n loads of the step have been read, or never will be.
+func (s *step) over(n int) {
+	if n > 0 && s.unread.Add(int32(-n)) == 0 {
+		close(s.read)
+	}
+}
+
+func (s *step) rideFailed(err error) {
+	s.rides.Lock()
+	defer s.rides.Unlock()
+	s.rides.err = cmp.Or(s.rides.err, err)
+}
+
+// newStep lists the loads of step t of an epoch. held tells which samples will be in the buffer when the step is committed,
+// and becomes what is in it after the step. A planned hit that is not held (a load failed, a rider found no room, or the
+// mount began in mid-plan) becomes a load. Riders are left out if there are no slots for them.
+func (c *Cache) newStep(ep *planner.Epoch, t int, held *sampleSet) *step {
+	s := &step{g: ep.Index*c.stepsPerEpoch + t, ep: ep, read: make(chan struct{})}
+	var leaves []uint32
+	c.eachRow(ep, t, func(local, row int, sample uint32, fate planner.Fate) {
+		keep := fate&planner.Keep != 0
+		if fate&planner.Load != 0 || !held.has(sample) {
+			s.loads = append(s.loads, load{sample: sample, row: uint32(row), rank: uint16(local), keep: keep})
+		} else if !keep {
+			leaves = append(leaves, sample)
 		}
-	}
-	s.leaves = append(s.leaves, ep.Drops(stepInEpoch, node)...)
-	for _, sample := range s.leaves {
+	})
+	s.due = len(s.loads)
+	for _, sample := range append(leaves, ep.Drops(t, c.cfg.Node)...) {
 		held.remove(sample)
 	}
-	for _, p := range s.enters {
-		held.add(p.sample)
-	}
-}
-
-func (s *step) addLoad(p placed) {
-	for field, f := range s.files[p.rank] {
-		s.reads = append(s.reads, h5backend.Request{Field: field, Sample: p.sample, Dst: f.row(p.row)})
-		s.loadOf = append(s.loadOf, f)
-	}
-}
-
-// loaded is how many samples came from storage.
-func (s *step) loaded() int {
-	good, fields := 0, len(s.files[0])
-	for _, r := range s.reads {
-		if r.Err == nil {
-			good++
+	if c.ahead > 0 {
+		for _, sample := range ep.Riders(t, c.cfg.Node) {
+			s.loads = append(s.loads, load{sample: sample, keep: true, rider: true})
 		}
 	}
-	return good / fields
+	for _, l := range s.loads {
+		if l.keep {
+			held.add(l.sample)
+		}
+	}
+	s.untaken = len(s.loads)
+	s.unread.Store(int32(s.untaken))
+	if len(s.loads) == 0 {
+		close(s.read)
+	}
+	return s
+}
+
+// eachRow goes through the rows of this node's batches in step t of an epoch.
+func (c *Cache) eachRow(ep *planner.Epoch, t int, each func(local, row int, sample uint32, fate planner.Fate)) {
+	for local := range c.cfg.Spec.RanksPerNode {
+		samples, fates := ep.Batch(t, c.cfg.Node*c.cfg.Spec.RanksPerNode+local)
+		for row, sample := range samples {
+			each(local, row, sample, fates[row])
+		}
+	}
 }
 
 // done lets go of the lists: the files wait for their readers, the lists need not.
-func (s *step) done() {
-	s.reads, s.loadOf, s.riders, s.hits, s.leaves, s.enters = nil, nil, nil, nil, nil, nil
-	s.over()
-}
+func (s *step) done() { s.loads, s.ep = nil, nil }
 
 // passed tells whether all files of the step are gone.
 func (s *step) passed() bool {
