@@ -28,15 +28,19 @@ var mayImport = map[string][]string{
 	"storage":     {},
 	"examples":    {},
 	"internal":    {"internal"},
-	"integration": {"cmd", "fsnode", "cache", "planner", "balance", "h5backend", "batchfile", "storage", "examples", "internal"},
+	"integration": {"integration", "cmd", "fsnode", "cache", "planner", "balance", "h5backend", "batchfile", "storage", "examples", "internal"},
 }
 
-// onlyFor names the one part that may import a library.
-var onlyFor = map[string]string{
-	"github.com/hanwen/go-fuse":    "fsnode",
-	"gonum.org/v1/hdf5":            "h5backend",
-	"github.com/go-analyze/charts": "internal",
-	"C":                            "h5backend",
+// forTests is the part that no other may import, not even for its tests: what is
+// below it must never reach the program.
+const forTests = "integration"
+
+// onlyFor names the packages that may import a library, with what is below them.
+var onlyFor = map[string][]string{
+	"github.com/hanwen/go-fuse":    {"fsnode", "integration/slowfs"},
+	"gonum.org/v1/hdf5":            {"h5backend"},
+	"github.com/go-analyze/charts": {"internal"},
+	"C":                            {"h5backend"},
 }
 
 // pure parts compute values from values: nothing of the standard library that
@@ -46,11 +50,14 @@ var (
 	impure = []string{"os", "net", "time", "sync", "math/rand"}
 )
 
-// goPackage is what "go list" tells of one package, without its tests.
+// goPackage is what "go list" tells of one package. Its tests may import what
+// they like, but for the part for tests.
 type goPackage struct {
-	ImportPath string
-	Imports    []string
-	CgoFiles   []string
+	ImportPath   string
+	Imports      []string
+	TestImports  []string
+	XTestImports []string
+	CgoFiles     []string
 }
 
 // part is the first element of the path below the module: "internal" for solarfs/internal/memfd.
@@ -62,6 +69,11 @@ func part(importPath string) string {
 // under tells whether a package is root or below it.
 func under(importPath, root string) bool {
 	return importPath == root || strings.HasPrefix(importPath, root+"/")
+}
+
+// owns tells whether a package is one of a library's owners or below one.
+func owns(importPath, library string) bool {
+	return slices.ContainsFunc(onlyFor[library], func(owner string) bool { return under(importPath, module+owner) })
 }
 
 func inStandardLibrary(importPath string) bool {
@@ -84,9 +96,9 @@ func brokenRules(p goPackage) []string {
 			}
 			continue
 		}
-		for library, owner := range onlyFor {
-			if under(imported, library) && self != owner {
-				broken = append(broken, fmt.Sprintf("%s imports %s: only %s may", p.ImportPath, imported, owner))
+		for library, owners := range onlyFor {
+			if under(imported, library) && !owns(p.ImportPath, library) {
+				broken = append(broken, fmt.Sprintf("%s imports %s: only %v may", p.ImportPath, imported, owners))
 			}
 		}
 		if slices.Contains(pure, self) {
@@ -96,8 +108,13 @@ func brokenRules(p goPackage) []string {
 			}
 		}
 	}
-	if len(p.CgoFiles) > 0 && self != onlyFor["C"] {
-		broken = append(broken, fmt.Sprintf("%s has cgo files %v: only %s may", p.ImportPath, p.CgoFiles, onlyFor["C"]))
+	for _, imported := range slices.Concat(p.TestImports, p.XTestImports) {
+		if under(imported, module+forTests) && self != forTests {
+			broken = append(broken, fmt.Sprintf("a test of %s imports %s: only tests below %s may", p.ImportPath, imported, forTests))
+		}
+	}
+	if len(p.CgoFiles) > 0 && !owns(p.ImportPath, "C") {
+		broken = append(broken, fmt.Sprintf("%s has cgo files %v: only %v may", p.ImportPath, p.CgoFiles, onlyFor["C"]))
 	}
 	return broken
 }
@@ -105,7 +122,7 @@ func brokenRules(p goPackage) []string {
 func listPackages(t *testing.T) []goPackage {
 	t.Helper()
 	var stderr bytes.Buffer
-	list := exec.Command("go", "list", "-json=ImportPath,Imports,CgoFiles", "./...")
+	list := exec.Command("go", "list", "-json=ImportPath,Imports,TestImports,XTestImports,CgoFiles", "./...")
 	list.Dir, list.Stderr = "..", &stderr
 	out, err := list.Output()
 	if err != nil {
@@ -154,6 +171,15 @@ func TestImportRulesCanBreak(t *testing.T) {
 		{"unknown part", goPackage{ImportPath: "solarfs/util"}, 1},
 		{"go-fuse in fsnode", goPackage{ImportPath: "solarfs/fsnode", Imports: []string{"github.com/hanwen/go-fuse/v2/fs"}}, 0},
 		{"go-fuse in cmd", goPackage{ImportPath: "solarfs/cmd/solarfs", Imports: []string{"github.com/hanwen/go-fuse/v2/fs"}}, 1},
+		{"go-fuse in the slow store", goPackage{ImportPath: "solarfs/integration/slowfs", Imports: []string{"github.com/hanwen/go-fuse/v2/fs"}}, 0},
+		{"go-fuse in integration", goPackage{ImportPath: "solarfs/integration", Imports: []string{"github.com/hanwen/go-fuse/v2/fs"}}, 1},
+		{"go-fuse beside the slow store", goPackage{ImportPath: "solarfs/integration/slowfs2", Imports: []string{"github.com/hanwen/go-fuse/v2/fs"}}, 1},
+		{"the slow store in its command", goPackage{ImportPath: "solarfs/integration/slowfs/cmd/slowfs", Imports: []string{"solarfs/integration/slowfs"}}, 0},
+		{"the slow store in cmd", goPackage{ImportPath: "solarfs/cmd/solarfs", Imports: []string{"solarfs/integration/slowfs"}}, 1},
+		{"the slow store in internal", goPackage{ImportPath: "solarfs/internal/memfd", Imports: []string{"solarfs/integration/slowfs"}}, 1},
+		{"the slow store in a test of cmd", goPackage{ImportPath: "solarfs/cmd/solarfs", TestImports: []string{"solarfs/integration/slowfs"}}, 1},
+		{"the slow store in a test beside cache", goPackage{ImportPath: "solarfs/cache", XTestImports: []string{"solarfs/integration/slowfs"}}, 1},
+		{"the slow store in a test of integration", goPackage{ImportPath: "solarfs/integration", TestImports: []string{"solarfs/integration/slowfs"}}, 0},
 		{"hdf5 in cache", goPackage{ImportPath: "solarfs/cache", Imports: []string{"gonum.org/v1/hdf5"}}, 1},
 		{"charts in internal", goPackage{ImportPath: "solarfs/internal/report", Imports: []string{"github.com/go-analyze/charts"}}, 0},
 		{"charts in cmd", goPackage{ImportPath: "solarfs/cmd/solarfs", Imports: []string{"github.com/go-analyze/charts"}}, 1},
