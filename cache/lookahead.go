@@ -37,7 +37,7 @@ func (a *lookahead) run(ctx context.Context) error {
 	defer close(a.planned)
 	defer a.running.Wait()
 	var due []item
-	for want := 1; ; want = min(a.c.sweepLoads(), 2*max(want, len(due))) {
+	for want := 1; ; want = min(a.c.sweepLoads(), 4*max(want, len(due))) {
 		var err error
 		if due, err = a.plan(ctx, due[:0], want); err != nil {
 			return err
@@ -111,7 +111,7 @@ func (a *lookahead) place(ctx context.Context, call []item) error {
 		if len(call) == 0 {
 			return nil
 		}
-		granted, urgent, err := a.slots.grant(ctx, call, a.c.ahead/16)
+		granted, urgent, err := a.slots.grant(ctx, call, spareFor(a.c.ahead))
 		if err != nil {
 			return err
 		}
@@ -174,15 +174,21 @@ func (c *Cache) arrived(call []item, reads []h5backend.Request) {
 	}
 }
 
-// sweepLoads is how many loads a sweep is given: twice as many as there are slots for them, since a load waits half
-// a sweep in the mean; a little less, so that a sweep need not wait for the readers. A plan of chunks reads ahead by itself, into
-// the buffer, and counts on its order: there a sweep is a step.
+// sweepLoads is how many loads a sweep is given: nearly twice as many as there are slots for them, since a load waits half
+// a sweep in the mean. The rest of the slots takes loads of the next sweep that are read over anyway (TestOverReadLoads). A plan of
+// chunks reads ahead by itself, into the buffer, and counts on its order: there a sweep is a step.
 func (c *Cache) sweepLoads() int {
 	if c.cfg.Spec.Chunk > 1 {
 		return 1
 	}
-	return max(1, 2*c.ahead-c.ahead/8)
+	return max(1, sweepFor(c.ahead))
 }
+
+// sweepFor is how many loads a sweep over the file is given if there are slots for so many.
+func sweepFor(slots int) int { return slots * 17 / 10 }
+
+// spareFor is how many of the slots are kept for the loads that must be read now.
+func spareFor(slots int) int { return slots / 50 }
 
 // sweepSteps is how many steps a sweep is given at most, however few loads they have: a planned step takes memory, too.
 func (c *Cache) sweepSteps() int { return min(c.stepsPerEpoch, max(64, c.sweepLoads()/2)) }
