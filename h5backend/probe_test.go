@@ -46,7 +46,7 @@ func TestProbeMeasures(t *testing.T) {
 		longest         time.Duration
 	}{
 		{"cheap", &throttled{latency: 100 * time.Microsecond, iops: 1e6, bandwidth: 2e9}, 132 * time.Microsecond, 30500, 2e9, 200 * time.Millisecond},
-		{"500 IOPS", &throttled{latency: time.Millisecond, iops: 500, bandwidth: 200e6}, 3 * time.Millisecond, 500, 200e6, 500 * time.Millisecond},
+		{"500 IOPS", &throttled{latency: time.Millisecond, iops: 500, bandwidth: 200e6}, 3 * time.Millisecond, 500, 200e6, 600 * time.Millisecond},
 		{"slow store", &throttled{latency: 300 * time.Millisecond, iops: 1e6, bandwidth: 1e9}, 300 * time.Millisecond, 53, 13.9e6, time.Second},
 	} {
 		t.Run(c.name, func(t *testing.T) {

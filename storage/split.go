@@ -17,10 +17,13 @@ type Split struct {
 }
 
 // The window has room for the steps that a loader's workers have open at once (eight of PyTorch's, with its prefetch_factor of 2), as long
-// as that is a small part of all.
+// as that is a small part of all; else for one that is being read, one that is ready, one that is being made, and for several
+// times the loads that may be under way at once, so that the storage never waits for a batch to be read, as long as that is no large part; at
+// the least for two steps, and for what is under way.
 const (
-	openSteps = 16
-	openPart  = 20
+	openSteps, openPart     = 16, 20
+	steadySteps, steadyPart = 3, 5
+	steadyLoads             = 4 // times the storage's depth
 )
 
 // even is the ratio up to which two predictions count as equal: with figures measured in half a second they are not more exact.
@@ -28,8 +31,7 @@ const even = 1.05
 
 // Divide finds the window with which the job takes least time, its first epoch and all others. Of all that are even it takes
 // about the smallest: a load that is saved is certain, and spares a store that others use, too. The least window
-// holds two steps and a load for each request that may be under way, and openSteps if that is not more than the openPart-th of the
-// room; the largest holds an epoch. In less room than for the least the window gets all.
+// is the one above; the largest holds an epoch. In less room than for the least the window gets all.
 func Divide(m Model, j Job, r Room) Split {
 	low, high := r.least(m, j), r.most(j)
 	best, least := r.fastest(m, j, low, high)
@@ -72,7 +74,9 @@ func (r Room) fastest(m Model, j Job, low, high int64) (best Split, least float6
 func part(from, to, i, n int64) int64 { return from + (to-from)/n*i + (to-from)%n*i/n }
 
 func (r Room) least(m Model, j Job) int64 {
-	wanted := 2*r.StepBytes + int64(float64(m.Depth)*r.sampleBytes(j))
+	underWay := float64(m.Depth) * r.sampleBytes(j)
+	wanted := 2*r.StepBytes + int64(underWay)
+	wanted = max(wanted, min(steadySteps*r.StepBytes+int64(steadyLoads*underWay), r.Bytes/steadyPart))
 	wanted = max(wanted, min(openSteps*r.StepBytes, r.Bytes/openPart))
 	return min(wanted, r.most(j))
 }
