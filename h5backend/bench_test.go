@@ -4,7 +4,9 @@ import (
 	"context"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"testing"
+	"time"
 )
 
 // benchFile holds rows of 64 KiB in every layout: smooth float32 that compresses about as pictures do.
@@ -43,7 +45,7 @@ func BenchmarkRead(b *testing.B) {
 
 func benchReads(b *testing.B, s *Set, random bool) {
 	const batch = 64
-	r := s.NewReader(4)
+	r := s.NewReader(ReaderOptions{Depth: 4})
 	reqs := requests(s, 0, make([]uint32, batch))
 	b.SetBytes(int64(batch * s.fields[0].Bytes))
 	for next := 0; b.Loop(); next += batch {
@@ -59,6 +61,45 @@ func benchReads(b *testing.B, s *Set, random bool) {
 				b.Fatal(q.Err)
 			}
 		}
+	}
+}
+
+// BenchmarkTimesH5Dread reads 64 random samples by this package and by H5Dread in turn, so that what else the machine does slows both, and says how
+// many times as fast it is, in the median.
+func BenchmarkTimesH5Dread(b *testing.B) {
+	file := benchFile(b)
+	for _, dataset := range []string{"plain", "big", "chunk", "gz", "sgz", "sgz16", "small"} {
+		b.Run(dataset, func(b *testing.B) {
+			var readers [2]*Reader
+			for i := range readers {
+				s, err := Open([]string{file}, []string{dataset})
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer s.Close()
+				if i == 1 {
+					forceLib(b, s)
+				}
+				readers[i] = s.NewReader(ReaderOptions{Depth: 4})
+			}
+			var ratios []float64
+			reqs := requests(readers[0].set, 0, make([]uint32, 64))
+			for b.Loop() {
+				for i := range reqs {
+					reqs[i].Sample = uint32(rand.IntN(readers[0].set.total))
+				}
+				var took [2]time.Duration
+				for i, r := range readers {
+					began := time.Now()
+					r.Read(context.Background(), reqs)
+					took[i] = time.Since(began)
+				}
+				ratios = append(ratios, float64(took[1])/float64(took[0]))
+			}
+			slices.Sort(ratios)
+			b.ReportMetric(ratios[len(ratios)/2], "times-H5Dread")
+			b.ReportMetric(0, "ns/op")
+		})
 	}
 }
 

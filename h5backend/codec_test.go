@@ -54,6 +54,44 @@ func TestSwapAndUnshuffle(t *testing.T) {
 	}
 }
 
+// fletcherPlain is the checksum word by word.
+func fletcherPlain(b []byte) uint32 {
+	var s1, s2 uint64
+	for len(b) > 0 {
+		v := uint64(b[0]) << 8
+		if len(b) > 1 {
+			v |= uint64(b[1])
+		}
+		s1 = fold(s1 + v)
+		s2 = fold(s2 + s1)
+		b = b[min(2, len(b)):]
+	}
+	return uint32(s2<<16 | s1)
+}
+
+func FuzzFletcher(f *testing.F) {
+	f.Add([]byte{}, uint16(0))
+	f.Add([]byte{0xff}, uint16(9000))
+	f.Add([]byte{0, 0, 0}, uint16(3000))
+	f.Add([]byte{1, 2, 3, 4, 5, 6, 7}, uint16(5))
+	f.Fuzz(func(t *testing.T, b []byte, n uint16) {
+		for _, data := range [][]byte{b, bytes.Repeat(b, int(n)%1000), append(bytes.Repeat([]byte{0xff}, int(n)), b...)} {
+			if got, want := fletcher32(data), fletcherPlain(data); got != want {
+				t.Fatalf("%d bytes: %x, want %x", len(data), got, want)
+			}
+		}
+	})
+}
+
+func TestFletcher(t *testing.T) {
+	for range 300 {
+		b := randomBytes(rand.IntN(20000))
+		if got, want := fletcher32(b), fletcherPlain(b); got != want {
+			t.Fatalf("%d bytes: %x, want %x", len(b), got, want)
+		}
+	}
+}
+
 // encode is the pipeline as the library writes it.
 func encode(filters []filter, b []byte, mask uint32) []byte {
 	for i, f := range filters {
@@ -93,11 +131,12 @@ func TestPipelines(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		data, shuffled, err := p.decode(&scratch{}, encode(filters, plain, mask), mask)
+		into := make([]byte, len(plain)*rand.IntN(2)) // there, or not
+		data, err := p.decode(&decoder{}, into, encode(filters, plain, mask), mask)
 		if err != nil {
 			t.Fatalf("%v, mask %d: %v", filters, mask, err)
 		}
-		if shuffled {
+		if p.shuffled(mask) {
 			got := make([]byte, len(data))
 			unshuffle(got, data, 4, 0, false)
 			data = got
@@ -129,15 +168,15 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := &scratch{}
-		data, shuffled, err := p.decode(s, stored, mask)
+		d := &decoder{}
+		data, err := p.decode(d, nil, stored, mask)
 		if err != nil {
 			return
 		}
-		if len(data) != 240 || cap(s.decoded) > 1024 {
-			t.Fatalf("%d bytes, scratch of %d", len(data), cap(s.decoded))
+		if len(data) != 240 || cap(d.decoded) > 1024 {
+			t.Fatalf("%d bytes, scratch of %d", len(data), cap(d.decoded))
 		}
-		if shuffled {
+		if p.shuffled(mask) {
 			unshuffle(make([]byte, 24), data, 4, 54, true)
 		}
 	})

@@ -74,8 +74,14 @@ func (p *pipeline) raw(mask uint32) bool {
 	return true
 }
 
-// decode undoes all filters but shuffle, which it reports. The result lies in stored or in s and is p.size bytes long.
-func (p *pipeline) decode(s *scratch, stored []byte, mask uint32) (data []byte, shuffled bool, err error) {
+// shuffled tells whether a chunk with this mask is still shuffled when decode has decoded it.
+func (p *pipeline) shuffled(mask uint32) bool {
+	return len(p.filters) > 0 && p.filters[0].id == filterShuffle && mask&1 == 0
+}
+
+// decode undoes all filters but shuffle. The result is p.size bytes long; it lies in stored, in d, or in dst, if that has the
+// length that gzip data inflate to. dst may be nil.
+func (p *pipeline) decode(d *decoder, dst, stored []byte, mask uint32) (data []byte, err error) {
 	data = stored
 	for i := len(p.filters) - 1; i >= 0 && err == nil; i-- {
 		if mask&(1<<i) != 0 {
@@ -85,17 +91,18 @@ func (p *pipeline) decode(s *scratch, stored []byte, mask uint32) (data []byte, 
 		case filterFletcher:
 			data, err = verifyFletcher(data)
 		case filterDeflate:
-			out := s.decodedBytes(p.size + p.checksums(i, mask))
-			err = s.inflater().inflate(out, data)
+			out := dst
+			if n := p.size + p.checksums(i, mask); len(out) != n {
+				out = d.decodedBytes(n)
+			}
+			err = d.inflater().inflate(out, data)
 			data = out
-		case filterShuffle:
-			shuffled = true
 		}
 	}
 	if err == nil && len(data) != p.size {
 		err = fmt.Errorf("chunk has %d bytes after decoding, not %d", len(data), p.size)
 	}
-	return data, shuffled, err
+	return data, err
 }
 
 // checksums counts the bytes that filters before the i-th have added.
@@ -121,25 +128,4 @@ func verifyFletcher(data []byte) ([]byte, error) {
 		return nil, errors.New("chunk differs from its fletcher32 checksum")
 	}
 	return body, nil
-}
-
-// fletcher32 is H5_checksum_fletcher32 (H5checksum.c): over big-endian 16-bit words, a last odd byte being the high one.
-func fletcher32(b []byte) uint32 {
-	var s1, s2 uint32
-	for len(b) >= 2 {
-		n := min(len(b)/2, 360)
-		for range n {
-			s1 += uint32(binary.BigEndian.Uint16(b))
-			s2 += s1
-			b = b[2:]
-		}
-		s1, s2 = s1&0xffff+s1>>16, s2&0xffff+s2>>16
-	}
-	if len(b) == 1 {
-		s1 += uint32(b[0]) << 8
-		s2 += s1
-		s1, s2 = s1&0xffff+s1>>16, s2&0xffff+s2>>16
-	}
-	s1, s2 = s1&0xffff+s1>>16, s2&0xffff+s2>>16
-	return s2<<16 | s1
 }

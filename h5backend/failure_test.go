@@ -13,13 +13,13 @@ import (
 	"time"
 )
 
-// faulty is storage whose reads fail as fail says, once it is set.
+// faulty is a preader whose reads fail as fail says, once it is set.
 type faulty struct {
-	storage
+	preader
 	mu struct {
 		sync.Mutex
 		reads int
-		fail  func(read int, off int64) error
+		fail  func(read int, off, end int64) error
 	}
 }
 
@@ -30,15 +30,22 @@ func (f *faulty) Preadv(bufs [][]byte, off int64) (int, error) {
 	n := f.mu.reads
 	f.mu.Unlock()
 	if fail == nil {
-		return f.storage.Preadv(bufs, off)
+		return f.preader.Preadv(bufs, off)
 	}
-	if err := fail(n, off); err != nil {
+	if err := fail(n, off, off+length(bufs)); err != nil {
 		return 0, err
 	}
-	return f.storage.Preadv([][]byte{bufs[0][:(len(bufs[0])+1)/2]}, off) // short reads, too
+	return f.preader.Preadv([][]byte{bufs[0][:(len(bufs[0])+1)/2]}, off) // short reads, too
 }
 
-func (f *faulty) set(fail func(int, int64) error) {
+func length(bufs [][]byte) (n int64) {
+	for _, b := range bufs {
+		n += int64(len(b))
+	}
+	return n
+}
+
+func (f *faulty) set(fail func(int, int64, int64) error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.mu.reads, f.mu.fail = 0, fail
@@ -47,7 +54,7 @@ func (f *faulty) set(fail func(int, int64) error) {
 func openFaulty(t *testing.T, file, dataset string) (*Set, *faulty) {
 	t.Helper()
 	f := &faulty{}
-	s, err := open([]string{file}, []string{dataset}, func(s storage) storage { f.storage = s; return f })
+	s, err := open([]string{file}, []string{dataset}, func(s preader) preader { f.preader = s; return f })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,14 +72,14 @@ func TestFailedReadsAreRetried(t *testing.T) {
 		for failures := range 4 {
 			synctest.Test(t, func(t *testing.T) {
 				s, f := openFaulty(t, filepath.Join(dir, g.File), g.Dataset)
-				f.set(func(n int, _ int64) error {
+				f.set(func(n int, _, _ int64) error {
 					if n <= failures {
 						return syscall.EIO
 					}
 					return nil
 				})
 				samples := []uint32{17, 18, 17, 19}
-				compare(t, g.want(t), s.fields[0].Bytes, samples, readAll(t, s.NewReader(1), 0, samples))
+				compare(t, g.want(t), s.fields[0].Bytes, samples, readAll(t, s.NewReader(ReaderOptions{Depth: 1}), 0, samples))
 				if got := s.Stats().Retries; got < int64(failures) {
 					t.Errorf("%d retries after %d failures", got, failures)
 				}
@@ -92,8 +99,8 @@ func TestOneBadPlace(t *testing.T) {
 			s, f := openFaulty(t, filepath.Join(dir, g.File), g.Dataset)
 			p := s.files[0].parts[0]
 			bad, chunk := place(p, 10)
-			f.set(func(_ int, off int64) error {
-				if off == bad {
+			f.set(func(_ int, off, end int64) error {
+				if off <= bad && bad < end {
 					return syscall.EIO
 				}
 				return nil
@@ -103,7 +110,7 @@ func TestOneBadPlace(t *testing.T) {
 				samples[i] = uint32(i)
 			}
 			reqs := requests(s, 0, append(samples, 10))
-			s.NewReader(2).Read(t.Context(), reqs)
+			s.NewReader(ReaderOptions{Depth: 2}).Read(t.Context(), reqs)
 			for _, q := range reqs {
 				_, at := place(p, int(q.Sample))
 				needs := q.Sample == 10 || p.way == wayDecode && at == chunk
@@ -151,7 +158,7 @@ func TestCorruptChunk(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := mustOpen(t, []string{file}, "x")
 				reqs := requests(s, 0, shuffled(40))
-				s.NewReader(2).Read(t.Context(), reqs)
+				s.NewReader(ReaderOptions{Depth: 2}).Read(t.Context(), reqs)
 				for _, q := range reqs {
 					var e *ReadError
 					if bad := q.Sample/4 == 3; bad != errors.As(q.Err, &e) || bad && e.Chunk != 3 {
@@ -187,7 +194,7 @@ func TestStaleFile(t *testing.T) {
 		for _, filter := range kinds {
 			file := filepath.Join(dir, name+filter)
 			s := mustOpen(t, []string{file}, "x")
-			r := s.NewReader(2)
+			r := s.NewReader(ReaderOptions{Depth: 2})
 			readAll(t, r, 0, []uint32{0, 39})
 			if err := change(file); err != nil {
 				t.Fatal(err)
@@ -209,14 +216,14 @@ func TestStaleFile(t *testing.T) {
 func TestChangeDuringRead(t *testing.T) {
 	file := h5py(t, filepath.Join(t.TempDir(), "f.h5"), "f['x']=np.zeros((40,16))")
 	s, f := openFaulty(t, file, "x")
-	f.set(func(n int, _ int64) error {
+	f.set(func(n int, _, _ int64) error {
 		if n == 2 {
 			return os.Chtimes(file, time.Time{}, time.Now().Add(time.Hour))
 		}
 		return nil
 	})
 	reqs := requests(s, 0, []uint32{0, 20})
-	s.NewReader(1).Read(t.Context(), reqs)
+	s.NewReader(ReaderOptions{Depth: 1}).Read(t.Context(), reqs)
 	for _, q := range reqs {
 		if !errors.Is(q.Err, ErrStale) {
 			t.Errorf("sample %d: %v", q.Sample, q.Err)
@@ -229,12 +236,12 @@ func TestContextEnds(t *testing.T) {
 	dir, _ := makeFiles(t)
 	synctest.Test(t, func(t *testing.T) {
 		s, f := openFaulty(t, filepath.Join(dir, "plain.h5"), "g/f4le")
-		f.set(func(int, int64) error { return io.ErrUnexpectedEOF })
+		f.set(func(int, int64, int64) error { return io.ErrUnexpectedEOF })
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 		defer cancel()
 		reqs := requests(s, 0, []uint32{1, 5, 9})
 		begin := time.Now()
-		s.NewReader(1).Read(ctx, reqs)
+		s.NewReader(ReaderOptions{Depth: 1}).Read(ctx, reqs)
 		if took := time.Since(begin); took > 11*time.Millisecond {
 			t.Errorf("returned after %v", took)
 		}
@@ -253,7 +260,7 @@ func TestWrongRequests(t *testing.T) {
 	reqs := requests(s, 0, []uint32{0, 37, 1, 2})
 	reqs[2].Field = 1
 	reqs[3].Dst = reqs[3].Dst[1:]
-	s.NewReader(1).Read(t.Context(), reqs)
+	s.NewReader(ReaderOptions{Depth: 1}).Read(t.Context(), reqs)
 	for i, q := range reqs {
 		if (q.Err == nil) != (i == 0) {
 			t.Errorf("request %d: %v", i, q.Err)
@@ -265,7 +272,7 @@ func TestWrongRequests(t *testing.T) {
 		}
 	}
 	s.Close()
-	s.NewReader(1).Read(t.Context(), reqs[:1])
+	s.NewReader(ReaderOptions{Depth: 1}).Read(t.Context(), reqs[:1])
 	if reqs[0].Err == nil {
 		t.Error("read after Close succeeded")
 	}

@@ -11,11 +11,11 @@ import (
 // path, PATH or PATH=ALIAS; without any, the fields are all readable datasets of the first file whose axis 0 is as long as
 // the longest. What the user can mend is an ErrInput.
 func Open(files []string, fields []string) (*Set, error) {
-	return open(files, fields, func(s storage) storage { return s })
+	return open(files, fields, func(s preader) preader { return s })
 }
 
 // open puts wrap before each file's reads of samples.
-func open(files []string, fields []string, wrap func(storage) storage) (set *Set, err error) {
+func open(files []string, fields []string, wrap func(preader) preader) (set *Set, err error) {
 	if len(files) == 0 {
 		return nil, inputf("no data: name an HDF5 file")
 	}
@@ -144,8 +144,10 @@ func (s *Set) join(chosen []choice) error {
 		}
 		s.first = append(s.first, s.total)
 		f.rows = f.parts[0].rows
+		f.src.decodeRun = max(maxRun-f.decodedBytes(), 0)
 		s.total += f.rows
 	}
+	s.scratch = s.scratchBytes()
 	switch {
 	case s.total == 0:
 		return inputf("%s: no samples: axis 0 of dataset %s has length 0", s.files[0].src.path, s.fields[0].Path)

@@ -21,14 +21,29 @@ func (p *part) toNative(b []byte) {
 	}
 }
 
-// loadChunk reads and decodes a filtered chunk. The result lies in s.
-func (p *part) loadChunk(s *scratch, chunk int, read func(dst []byte, off uint64) error) (data []byte, shuffled bool, err error) {
-	c := p.chunks[chunk]
-	stored := s.storedBytes(int(c.size))
-	if err := read(stored, c.off); err != nil {
-		return nil, false, err
+// decode decodes a filtered chunk and writes the rows that its pieces ask for, in native byte order.
+func (p *part) decode(d *decoder, c stored) error {
+	mask := p.chunks[c.pieces[0].row/p.chunkRows].mask
+	var whole []byte // where the decoded chunk is wanted as it is
+	if p.chunkRows == 1 && !p.pipe.shuffled(mask) {
+		whole = c.pieces[0].req.Dst
 	}
-	return p.pipe.decode(s, stored, c.mask)
+	data, err := p.pipe.decode(d, whole, c.bytes, mask)
+	if err != nil {
+		return err
+	}
+	for i := range c.pieces {
+		one := &c.pieces[i]
+		switch dst := one.req.Dst; {
+		case i > 0 && one.row == c.pieces[i-1].row:
+			copy(dst, c.pieces[i-1].req.Dst)
+		case &data[0] == &dst[0]:
+			p.toNative(dst)
+		default:
+			p.extract(dst, data, one.row%p.chunkRows, p.pipe.shuffled(mask))
+		}
+	}
+	return nil
 }
 
 // extract copies one row of a decoded chunk to dst in native byte order.

@@ -100,7 +100,9 @@ func (p *probe) run(depth int) (s Speed, err error) {
 	if err != nil {
 		return s, err
 	}
-	many, err := best(func(int) (reads, error) { return p.part(memory, p.piece, depth, max(depth, probeBytes/probeTries/p.piece), here) })
+	many, err := best(func(int) (reads, error) {
+		return p.part(memory, p.piece, depth, max(depth, probeBytes/probeTries/p.piece), here)
+	})
 	if err != nil {
 		return s, err
 	}

@@ -3,7 +3,9 @@ package h5backend
 import (
 	"context"
 	"fmt"
-	"sync"
+	"runtime"
+
+	"solarfs/storage"
 )
 
 // Request asks for one sample of one field.
@@ -14,63 +16,93 @@ type Request struct {
 	Err    error  // set by Read: nil, or a *ReadError
 }
 
-// Reader reads samples of a Set, at most depth reads at once over all its callers. Readers of one Set do not wait for
-// each other, but where libhdf5 itself must read.
-type Reader struct {
-	set   *Set
-	slots chan *scratch // depth of them; who holds one may read
+// Auto, for a figure of ReaderOptions, lets the Reader find it by what its reads take.
+const Auto = -1
+
+// ReaderOptions say how a Reader reads. The zero value is one read at a time, and none over gaps.
+type ReaderOptions struct {
+	Depth    int           // reads under way at once; Auto: from 16 on, at most MaxDepth
+	MaxDepth int           // for Depth Auto; 0: storage.MaxDepth
+	Gap      int64         // bytes: gaps in a file up to this are read over, where that saves a read; Auto: from what Model says on, at most storage.MaxGap
+	Model    storage.Model // of the storage, as far as it is known
 }
 
-// NewReader makes a Reader; its scratch memory, at most Set.ScratchBytes(depth), comes with use.
-func (s *Set) NewReader(depth int) *Reader {
-	r := &Reader{s, make(chan *scratch, max(depth, 1))}
-	for range cap(r.slots) {
-		r.slots <- &scratch{}
+// tuning is what the Reader begins with, and may change. piece is what most of its reads take, in bytes.
+func (o ReaderOptions) tuning(piece int) storage.Tuning {
+	t := storage.Tuning{
+		Model: o.Model, Start: storage.Setting{Gap: max(o.Gap, 0), Depth: max(o.Depth, 1)},
+		FixedGap: o.Gap != Auto, FixedDepth: o.Depth != Auto, MaxDepth: o.MaxDepth,
 	}
+	if t.FixedDepth {
+		t.MaxDepth = t.Start.Depth
+	} else if t.MaxDepth <= 0 {
+		t.MaxDepth = storage.MaxDepth
+	}
+	if !t.FixedGap {
+		t.Start.Gap = o.Model.Gap(int64(piece))
+	}
+	if !t.FixedDepth {
+		t.Start.Depth = min(firstDepth, t.MaxDepth)
+	}
+	return t
+}
+
+// firstDepth is where a depth that is to be found begins.
+const firstDepth = 16
+
+// Reader reads samples of a Set, at most Depth reads at once over all its callers. Readers of one Set do not wait for
+// each other, but where libhdf5 itself must read.
+type Reader struct {
+	set      *Set
+	slots    *slots
+	decoders chan *decoder // who takes one may decode
+	meter    *meter
+}
+
+// NewReader makes a Reader; its scratch memory, at most Set.ScratchBytes of its largest depth, comes with use.
+func (s *Set) NewReader(o ReaderOptions) *Reader {
+	t := o.tuning(s.probePiece())
+	r := &Reader{set: s, decoders: make(chan *decoder, min(runtime.GOMAXPROCS(0), t.MaxDepth))}
+	for range cap(r.decoders) {
+		r.decoders <- &decoder{}
+	}
+	tuner := storage.NewTuner(t)
+	r.slots = newSlots(tuner.Setting().Depth, t.MaxDepth)
+	r.meter = newMeter(r.slots, tuner)
 	return r
 }
 
+// Gap is the largest gap, in bytes, that the Reader now reads over.
+func (r *Reader) Gap() int64 { return r.meter.gap.Load() }
+
+// Depth is how many reads may now be under way at once.
+func (r *Reader) Depth() int { return r.slots.now() }
+
+// Speed is what the storage gives at that depth, as far as is known; a figure without limit is +Inf.
+func (r *Reader) Speed() storage.Speed { return r.meter.speed() }
+
 // Read fills every Dst with values in native byte order, or sets its Err. Requests may stand in any order and repeat: a
-// chunk that several of them need is read and decoded once, neighbours in the file are read together. A failure
-// is tried again, and fails only the requests that need those bytes. When ctx ends, what is not read gets its error.
+// chunk that several of them need is read and decoded once, neighbours in the file are read together, over gaps, too. A
+// failure is tried again, and fails only the requests that need those bytes. When ctx ends, what is not read gets its
+// error.
 func (r *Reader) Read(ctx context.Context, reqs []Request) {
-	jobs, files := r.set.plan(reqs)
-	var running sync.WaitGroup
-	for i, j := range jobs {
-		slot, err := r.take(ctx)
-		if err != nil {
-			j.fail(err)
-			continue
-		}
-		run := func() {
-			defer func() { r.slots <- slot }()
-			(&reading{ctx, r.set, slot}).run(j)
-		}
-		if i == len(jobs)-1 {
-			run() // the caller waits anyway
-		} else {
-			running.Go(run)
-		}
+	p := r.set.plan(reqs)
+	defer p.done()
+	if len(p.pieces) > 0 {
+		r.read(ctx, p.pieces)
 	}
-	running.Wait()
-	r.set.handOn(reqs, files)
+	r.set.handOn(reqs, p.files)
 }
 
-func (r *Reader) take(ctx context.Context) (*scratch, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	select {
-	case s := <-r.slots:
-		return s, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
+func failAll(pieces []piece, err error) {
+	for i := range pieces {
+		pieces[i].fail(err)
 	}
 }
 
 // handOn checks each file once after its bytes were read, and counts.
-func (s *Set) handOn(reqs []Request, files map[int]bool) {
-	for i := range files {
+func (s *Set) handOn(reqs []Request, files []int) {
+	for _, i := range files {
 		if err := s.files[i].src.check(); err != nil {
 			s.refuse(reqs, i, err)
 		}

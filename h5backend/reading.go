@@ -10,22 +10,35 @@ import (
 // backoff is how long to wait before a failed read is tried again.
 var backoff = []time.Duration{5 * time.Millisecond, 25 * time.Millisecond, 125 * time.Millisecond}
 
-// reading runs jobs with one slot of a Reader.
+// reading reads pieces, all in one way, with one slot of a Reader.
 type reading struct {
-	ctx  context.Context
-	set  *Set
-	slot *scratch
+	ctx    context.Context
+	reader *Reader
+	slot   *scratch
+	pieces []piece
+
+	began time.Time
+	spent spent
 }
 
-func (r *reading) run(j job) {
-	switch j.how {
+func (r *reading) run() {
+	defer r.release()
+	switch r.pieces[0].how {
 	case wayDirect:
-		r.direct(j)
+		r.direct()
 	case wayDecode:
-		r.decode(j)
+		r.decode()
 	case wayLib:
-		r.byLib(j)
+		r.byLib()
 	}
+}
+
+func (r *reading) release() {
+	if r.spent.reads > 0 { // by libhdf5, none
+		r.spent.held = time.Since(r.began)
+		r.reader.meter.done(r.spent)
+	}
+	r.reader.slots.give(r.slot)
 }
 
 // again runs read until it succeeds, the retries are used up, the file is stale or ctx ends.
@@ -44,7 +57,7 @@ func (r *reading) again(file *sourceFile, read func() error) error {
 		if i == len(backoff) || errors.Is(err, os.ErrClosed) {
 			return err
 		}
-		r.set.stats.retries.Add(1)
+		r.reader.set.stats.retries.Add(1)
 		select {
 		case <-r.ctx.Done():
 			return r.ctx.Err()
@@ -53,56 +66,15 @@ func (r *reading) again(file *sourceFile, read func() error) error {
 	}
 }
 
-// direct reads a run of neighbours into their destinations. If that fails, each is read by itself, so that only those
-// fail whose own bytes are bad.
-func (r *reading) direct(j job) {
-	var bufs [][]byte
-	for i := range j.pieces {
-		if !j.repeats(i) {
-			bufs = append(bufs, j.pieces[i].req.Dst)
-		}
-	}
-	first := j.pieces[0]
-	err := r.ctx.Err()
-	if err == nil {
-		err = r.preadv(first.part.file, bufs, first.at)
-	}
-	if err != nil {
-		r.set.stats.retries.Add(1)
-		r.singly(j)
-	}
-	r.finish(j)
-}
-
-// repeats tells whether piece i asks for the same bytes as the one before.
-func (j job) repeats(i int) bool {
-	return i > 0 && j.pieces[i].at == j.pieces[i-1].at && j.pieces[i].part == j.pieces[i-1].part
-}
-
-func (r *reading) singly(j job) {
-	for i := range j.pieces {
-		p := &j.pieces[i]
-		if j.repeats(i) {
+// once calls read for each piece that is no repeat of the one before, and gives the repeats what that got.
+func (r *reading) once(read func(p *piece)) {
+	for i := range r.pieces {
+		p := &r.pieces[i]
+		if i == 0 || !p.again(&r.pieces[i-1]) {
+			read(p)
 			continue
 		}
-		err := r.again(p.part.file, func() error { return r.preadv(p.part.file, [][]byte{p.req.Dst}, p.at) })
-		if err != nil {
-			p.fail(err)
-		}
-	}
-}
-
-// finish brings values into native order and serves the repeats.
-func (r *reading) finish(j job) {
-	for i := range j.pieces {
-		p := &j.pieces[i]
-		if !j.repeats(i) {
-			if p.req.Err == nil {
-				p.part.toNative(p.req.Dst)
-			}
-			continue
-		}
-		if before := j.pieces[i-1].req; before.Err != nil {
+		if before := r.pieces[i-1].req; before.Err != nil {
 			p.fail(errors.Unwrap(before.Err))
 		} else {
 			copy(p.req.Dst, before.Dst)
@@ -110,51 +82,75 @@ func (r *reading) finish(j job) {
 	}
 }
 
-// preadv is one counted read of the storage. It keeps bufs.
-func (r *reading) preadv(file *sourceFile, bufs [][]byte, at uint64) error {
-	start, bytes := time.Now(), 0
-	r.slot.bufs = append(r.slot.bufs[:0], bufs...)
-	for _, b := range bufs {
-		bytes += len(b)
+// direct reads neighbours into their destinations, in native order. If that fails, each is read by itself, so that only those
+// fail whose own bytes are bad.
+func (r *reading) direct() {
+	err := r.together(func(p *piece) []byte { return p.req.Dst })
+	r.once(func(p *piece) {
+		if err != nil {
+			if err := r.alone(p, p.req.Dst); err != nil {
+				p.fail(err)
+				return
+			}
+		}
+		p.part.toNative(p.req.Dst)
+	})
+}
+
+// together reads all pieces by one read, each where dst says; what lies between goes to the slot's junk.
+func (r *reading) together(dst func(p *piece) []byte) error {
+	if err := r.ctx.Err(); err != nil {
+		return err
 	}
-	err := readFull(file.data, r.slot.bufs, int64(at))
-	clear(r.slot.bufs) // no destination is kept alive
-	r.set.stats.read(bytes, start)
+	first := &r.pieces[0]
+	end := first.at
+	r.slot.bufs = r.slot.bufs[:0]
+	for i := range r.pieces {
+		p := &r.pieces[i]
+		if i > 0 && p.again(&r.pieces[i-1]) {
+			continue
+		}
+		r.slot.skip(int(p.at - end))
+		r.slot.bufs = append(r.slot.bufs, dst(p))
+		end = p.at + uint64(p.size)
+	}
+	err := r.read(first.part.file, first.at, int(end-first.at))
+	if err != nil {
+		r.reader.set.stats.retries.Add(1)
+	}
 	return err
 }
 
-// decode reads one chunk and copies every row that is asked for.
-func (r *reading) decode(j job) {
-	p := j.pieces[0].part
-	var data []byte
-	var shuffled bool
-	err := r.again(p.file, func() (err error) {
-		data, shuffled, err = p.loadChunk(r.slot, int(j.pieces[0].at), func(dst []byte, off uint64) error {
-			return r.preadv(p.file, [][]byte{dst}, off)
-		})
-		return err
+// alone reads one piece, with retries.
+func (r *reading) alone(p *piece, dst []byte) error {
+	return r.again(p.part.file, func() error {
+		r.slot.bufs = append(r.slot.bufs[:0], dst)
+		return r.read(p.part.file, p.at, p.size)
 	})
-	if err != nil {
-		j.fail(err)
-		return
-	}
-	for _, piece := range j.pieces {
-		p.extract(piece.req.Dst, data, piece.row%p.chunkRows, shuffled)
-	}
+}
+
+// read fills the slot's bufs by one counted read of the storage.
+func (r *reading) read(file *sourceFile, at uint64, bytes int) error {
+	start := time.Now()
+	err := readFull(file.data, r.slot.bufs, int64(at))
+	clear(r.slot.bufs) // no destination is kept alive
+	r.spent.reads, r.spent.bytes, r.spent.failed = r.spent.reads+1, r.spent.bytes+bytes, r.spent.failed || err != nil
+	r.spent.reading += r.reader.set.stats.read(bytes, start)
+	return err
 }
 
 // byLib reads row after row, so that other goroutines get libhdf5 in between.
-func (r *reading) byLib(j job) {
-	for i := range j.pieces {
-		p := &j.pieces[i]
+func (r *reading) byLib() {
+	stats := &r.reader.set.stats
+	r.once(func(p *piece) {
 		err := r.again(p.part.file, func() error {
 			start := time.Now()
-			err := p.part.lib.read(p.row, p.part.bytes, p.req.Dst)
-			r.set.stats.read(p.part.bytes, start)
+			err := p.part.lib.read(p.row, p.size, p.req.Dst)
+			stats.read(p.size, start)
 			return err
 		})
 		if err != nil {
 			p.fail(err)
 		}
-	}
+	})
 }

@@ -69,7 +69,7 @@ func (p *part) checkRow(ds *hdf5.Dataset, row int) error {
 		return nil
 	}
 	ours := make([]byte, p.bytes)
-	if err := p.readRow(&scratch{}, row, ours); err != nil {
+	if err := p.readRow(row, ours); err != nil {
 		return fmt.Errorf("row %d: %w, but libhdf5 reads it", row, err)
 	}
 	if !bytes.Equal(ours, theirs) {
@@ -79,7 +79,7 @@ func (p *part) checkRow(ds *hdf5.Dataset, row int) error {
 }
 
 // readRow reads one row without libhdf5.
-func (p *part) readRow(s *scratch, row int, dst []byte) error {
+func (p *part) readRow(row int, dst []byte) error {
 	if off, ok := p.offset(row); ok {
 		if err := p.readAt(dst, off); err != nil {
 			return err
@@ -87,11 +87,12 @@ func (p *part) readRow(s *scratch, row int, dst []byte) error {
 		p.toNative(dst)
 		return nil
 	}
-	data, shuffled, err := p.loadChunk(s, row/p.chunkRows, p.readAt)
-	if err == nil {
-		p.extract(dst, data, row%p.chunkRows, shuffled)
+	c := p.chunks[row/p.chunkRows]
+	bytes := make([]byte, c.size)
+	if err := p.readAt(bytes, c.off); err != nil {
+		return err
 	}
-	return err
+	return p.decode(&decoder{}, stored{[]piece{{part: p, row: row, req: &Request{Dst: dst}}}, bytes})
 }
 
 func (p *part) readAt(dst []byte, off uint64) error {

@@ -31,6 +31,8 @@ type Set struct {
 	first  []int // files[i] begins with this sample
 	total  int
 	stats  counters
+
+	scratch scratchBytes // of its Readers
 }
 
 // fileParts is one file with its part of every field, in the order of fields.
@@ -86,19 +88,52 @@ func (s *Set) WholeChunkSamples() []int {
 	return out
 }
 
-// ScratchBytes is the most memory that a Reader of this depth holds besides the destinations, with libhdf5's chunk
-// caches, which all Readers share.
+// ScratchBytes is the most memory that a Reader of this depth, or Readers of so much together, hold besides the destinations, with libhdf5's
+// chunk caches, which all Readers share. It does not depend on the machine.
 func (s *Set) ScratchBytes(depth int) int64 {
-	var scratch, caches int64
+	return int64(max(depth, 1))*s.scratch.read + s.scratch.caches
+}
+
+// scratchBytes is what one read and all of libhdf5's caches take.
+type scratchBytes struct{ read, caches int64 }
+
+func (s *Set) scratchBytes() (b scratchBytes) {
 	for _, f := range s.files {
+		b.read = max(b.read, f.readBytes())
 		for _, p := range f.parts {
-			scratch = max(scratch, p.scratchBytes())
 			if p.lib != nil {
-				caches += int64(p.lib.cache)
+				b.caches += int64(p.lib.cache)
 			}
 		}
 	}
-	return int64(max(depth, 1))*scratch + caches
+	return b
+}
+
+// readBytes is the scratch of one read of the file: junk, the stored chunks of a run, or the largest one, and one decoded.
+func (f *fileParts) readBytes() int64 {
+	var all, largest, junk int64
+	for _, p := range f.parts {
+		if p.way != wayLib {
+			junk = junkBytes
+		}
+		if p.way == wayDecode {
+			for _, c := range p.chunks {
+				all += int64(c.size)
+				largest = max(largest, int64(c.size))
+			}
+		}
+	}
+	return junk + max(min(all, f.src.decodeRun), largest) + f.decodedBytes()
+}
+
+// decodedBytes is the most that a chunk of the file has on the way of decoding.
+func (f *fileParts) decodedBytes() (n int64) {
+	for _, p := range f.parts {
+		if p.way == wayDecode {
+			n = max(n, int64(p.pipe.size)+4)
+		}
+	}
+	return n
 }
 
 // IndexBytes is the memory of all chunk addresses, for as long as the Set is open.
@@ -110,18 +145,6 @@ func (s *Set) IndexBytes() int64 {
 		}
 	}
 	return n
-}
-
-// scratchBytes: one stored and one decoded chunk.
-func (p *part) scratchBytes() int64 {
-	if p.way != wayDecode {
-		return 0
-	}
-	largest := uint32(0)
-	for _, c := range p.chunks {
-		largest = max(largest, c.size)
-	}
-	return int64(largest) + int64(p.pipe.size) + 4
 }
 
 // find says which file holds a sample, and in which row.

@@ -9,7 +9,7 @@ import (
 // Stats counts what all Readers of a Set have asked of the storage since Open.
 type Stats struct {
 	Reads   int64 // requests sent to storage; one merged read is one
-	Bytes   int64 // read from storage, before decoding
+	Bytes   int64 // read from storage, before decoding; what lay in gaps included
 	Samples int64 // handed on without error
 	Retries int64 // reads that were done again after a failure
 	Failed  int64 // samples that could not be read
@@ -49,13 +49,14 @@ type counters struct {
 	latency                                       [latencyBuckets]atomic.Int64
 }
 
-// read counts one storage read that began at start.
-func (c *counters) read(bytes int, start time.Time) {
+// read counts one storage read that began at start, and says how long it took.
+func (c *counters) read(bytes int, start time.Time) time.Duration {
 	took := time.Since(start)
 	c.reads.Add(1)
 	c.bytes.Add(int64(bytes))
 	c.nanos.Add(int64(took))
 	c.latency[min(bits.Len64(uint64(took.Microseconds())), latencyBuckets-1)].Add(1)
+	return took
 }
 
 // Stats gives a snapshot of the counters.

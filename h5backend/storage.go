@@ -9,13 +9,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// storage is the part of an open file that samples are read through.
-type storage interface {
+// preader is the part of an open file that samples are read through.
+type preader interface {
 	// Preadv fills the buffers in turn from offset off, as preadv(2) does: it may read less.
 	Preadv(bufs [][]byte, off int64) (int, error)
 }
 
-// osFile is storage on a file of the system. Preadv keeps the descriptor alive through the
+// osFile is a preader of a file of the system. Preadv keeps the descriptor alive through the
 // call, so that Close beside it never lets it read another file.
 type osFile struct{ *os.File }
 
@@ -39,7 +39,7 @@ func (f osFile) Preadv(bufs [][]byte, off int64) (n int, err error) {
 }
 
 // readFull fills all buffers, at most maxBuffers of them. It consumes bufs.
-func readFull(s storage, bufs [][]byte, off int64) error {
+func readFull(s preader, bufs [][]byte, off int64) error {
 	for len(bufs) > 0 {
 		n, err := s.Preadv(bufs, off)
 		if err != nil {
@@ -86,9 +86,11 @@ func statPath(path string) (identity, error) {
 type sourceFile struct {
 	path  string
 	file  *os.File
-	data  storage // file, or what a test puts before it
+	data  preader // file, or what a test puts before it
 	seen  identity
 	stale atomic.Bool // once true, for good
+
+	decodeRun int64 // bytes of chunks that are read together to be decoded: with a decoded one they take maxRun
 }
 
 func openSource(path string) (*sourceFile, error) {
@@ -96,6 +98,8 @@ func openSource(path string) (*sourceFile, error) {
 	if err != nil {
 		return nil, inputf("%s: %v", path, cause(err))
 	}
+	// What is needed next is known here, and asked for; what the kernel guesses would only be read as well, or cut reads in parts.
+	unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_RANDOM)
 	s := &sourceFile{path: path, file: f, data: osFile{f}}
 	if s.seen, err = s.stat(); err != nil {
 		f.Close()

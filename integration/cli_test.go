@@ -158,7 +158,7 @@ func TestJSON(t *testing.T) {
 	}
 	has(object("inspect", "--json", data), "files")
 	m := newMount(t, "--data", data, "--epochs", "2", "--batch-size", "4")
-	has(object("status", "--json", m.dir), "ready", "ranks", "hits", "loads", "storage_reads", "bytes_read", "bytes_served", "stall_seconds", "memory", "serving", "errors", "latency", "epochs", "steps_per_epoch")
+	has(object("status", "--json", m.dir), "ready", "ranks", "hits", "loads", "storage_reads", "bytes_read", "bytes_served", "stall_seconds", "memory", "serving", "errors", "latency", "reading", "epochs", "steps_per_epoch")
 	text := run(t, "", "cat", m.dir+"/.solarfs/plan.json", m.dir+"/.solarfs/status.json")
 	if text.code != 0 || !strings.Contains(text.stdout, plan["digest"].(string)) || !strings.Contains(text.stdout, `"ready": true`) {
 		t.Errorf(".solarfs: %s%s", text.stdout, text.stderr)

@@ -23,7 +23,7 @@ var mayImport = map[string][]string{
 	"cache":       {"planner", "h5backend", "batchfile", "internal"},
 	"planner":     {"balance"},
 	"balance":     {"balance"},
-	"h5backend":   {"internal"},
+	"h5backend":   {"storage", "internal"},
 	"batchfile":   {},
 	"storage":     {},
 	"examples":    {},

@@ -1,4 +1,5 @@
-// Package storage predicts how long an epoch's reads take, and divides memory by that. It is pure: values in, values out.
+// Package storage predicts how long an epoch's reads take, divides memory by that, and finds from what reads took how they are best done
+// (Tuner). It is pure: values in, values out.
 //
 // The words are the project's: a sample is one training example, a step is one global batch over all nodes, a load is a sample
 // read from storage. The buffer holds a node's kept samples, the window its loads that are read ahead, and its batch files.

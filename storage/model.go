@@ -58,6 +58,18 @@ func (m Model) seconds(most Demand, allBytes float64) float64 {
 	return max(most.Requests/m.Rate(), most.Bytes/limit(m.Bandwidth), allBytes/limit(m.StoreBandwidth))
 }
 
+// MaxGap bounds the gaps that are read over, in bytes.
+const MaxGap = 1 << 20
+
+// Gap is up to how many bytes between two reads take no longer than a request, at most MaxGap: Bandwidth/Rate, less what a read itself
+// takes of that, where Rate is that of reads of so many bytes.
+func (m Model) Gap(read int64) int64 {
+	if rate := m.Rate(); !math.IsInf(rate, 1) {
+		return int64(min(max(0, limit(m.Bandwidth)/rate-float64(read)), MaxGap))
+	}
+	return 0
+}
+
 // limit is x, where 0 means that there is none.
 func limit(x float64) float64 {
 	if x == 0 {

@@ -31,7 +31,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		Name:  "solarfs",
 		Usage: "training data as batches in their shuffled order, read ahead and kept by plan",
 		Commands: []*cli.Command{
-			mountCommand(), umountCommand(), planCommand(), simulateCommand(), inspectCommand(), statusCommand(), demoCommand(), versionCommand(),
+			mountCommand(), umountCommand(), planCommand(), simulateCommand(), inspectCommand(), statusCommand(), benchCommand(), demoCommand(), versionCommand(),
 		},
 		HideVersion: true,
 		// A comma is a character of paths like any other.

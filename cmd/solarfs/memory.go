@@ -13,11 +13,28 @@ import (
 	"solarfs/storage"
 )
 
-// Depths of the two readers: how many reads each keeps under way.
+// Depths of the two readers: how many reads each keeps under way. Ahead, more may be, where storage gains by it and their scratch is at most
+// the scratchPart-th of the memory.
 const (
-	aheadDepth = 16
-	nowDepth   = 8
+	aheadDepth  = 16
+	nowDepth    = 8
+	scratchPart = 16
 )
+
+// scratchBytes is what is set aside for the readers' scratch. It grows with the limit without a jump, so that what fits in one fits in any
+// larger one.
+func scratchBytes(limit int64, set *h5backend.Set) int64 {
+	return min(max(limit/scratchPart, set.ScratchBytes(aheadDepth+nowDepth)), set.ScratchBytes(storage.MaxDepth+nowDepth))
+}
+
+// largestDepth is how many reads ahead may ever be under way.
+func largestDepth(limit int64, set *h5backend.Set) int {
+	depth, bytes := storage.MaxDepth, scratchBytes(limit, set)
+	for depth > aheadDepth && set.ScratchBytes(depth+nowDepth) > bytes {
+		depth--
+	}
+	return depth
+}
 
 // runtimeBytes is what the program itself needs beyond --memory: Go's runtime
 // and the buffers of kernel requests.
@@ -50,8 +67,8 @@ func splitFromFlags(c *cli.Context, spec planner.Spec, set *h5backend.Set, speed
 	if s.Limit < 0 {
 		s.Limit = available() / 2
 		if s.Buffer >= 0 && s.Window >= 0 {
-			spec.BufferSamples = bufferSamples(s, spec, set)
-			s.Limit = s.Buffer + s.Window + s.Stray + overhead(spec, set, s.Buffer)
+			s.Limit = 0
+			_, s.Limit = s.least(spec, set, 0)
 		}
 	}
 	return s.divide(spec, set, speed)
@@ -120,11 +137,11 @@ func (s split) besides(spec planner.Spec, set *h5backend.Set) int64 {
 		largest = max(s.Limit, 0)
 	}
 	spec.BufferSamples = bufferSamples(split{Buffer: largest}, spec, set)
-	return s.Stray + overhead(spec, set, max(s.Buffer, 0))
+	return s.Stray + s.overhead(spec, set)
 }
 
-// least is the smallest limit that would do, and what of it is neither buffer nor window. A larger limit allows a larger buffer, which takes
-// more besides, so it is approached from below.
+// least is the smallest limit that would do, and what of it is neither buffer nor window. A larger limit allows a larger buffer and more reads
+// at once, which take more besides, so it is approached from below.
 func (s split) least(spec planner.Spec, set *h5backend.Set, step int64) (besides, limit int64) {
 	for {
 		besides = s.besides(spec, set)
@@ -173,15 +190,15 @@ const slotBytes = 24
 
 // overhead is what a mount needs besides samples: the plans of the epochs being
 // read and made, the table of kept samples, the chunks' addresses, and the readers' scratch.
-func overhead(spec planner.Spec, set *h5backend.Set, buffer int64) int64 {
-	return planBytes(spec) + slotBytes*buffer/sampleBytes(set) + set.IndexBytes() + set.ScratchBytes(aheadDepth+nowDepth)
+func (s split) overhead(spec planner.Spec, set *h5backend.Set) int64 {
+	return planBytes(spec) + slotBytes*max(s.Buffer, 0)/sampleBytes(set) + set.IndexBytes() + scratchBytes(s.Limit, set)
 }
 
-// planBytes is what planning takes: the read-ahead's schedule, another for who asks for an epoch far away, the parts of four epochs, and
+// planBytes is what planning takes: the read-ahead's schedule, another for who asks for an epoch far away, the parts of five epochs, and
 // a snapshot of who holds what while it is read.
 func planBytes(spec planner.Spec) int64 {
 	const snapshotBytesPerSample = 4
-	return 2*spec.PlanBytes() + 4*spec.NodeBytes() + snapshotBytesPerSample*int64(spec.Samples)
+	return 2*spec.PlanBytes() + 5*spec.NodeBytes() + snapshotBytesPerSample*int64(spec.Samples)
 }
 
 // available is the memory that this process may use: the cgroup's limit, or

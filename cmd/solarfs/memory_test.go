@@ -79,14 +79,14 @@ func TestMemorySplit(t *testing.T) {
 		mostWindow             int64
 		source                 string
 	}{
-		{"--memory 24MiB --epochs 50" + fast, 6 << 20, 7 << 20, 1 << 20, "flags"},
-		{"--memory 24MiB --epochs 50" + slow, 0, 7 << 20, 8 << 20, "flags"},
+		{"--memory 24MiB --epochs 50" + fast, 5 << 20, 13 << 19, 3 << 19, "flags"},
+		{"--memory 24MiB --epochs 50" + slow, 0, 13 << 19, 8 << 20, "flags"},
 		{"--memory 1GiB" + slow, 1000 << 14, 31 << 20, 17 << 20, "flags"}, // an epoch of batch files, and the set
-		{"--memory 24MiB --window 2MiB" + slow, 5 << 20, 7 << 20, 2 << 20, "flags"},
-		{"--memory 24MiB --buffer 5MiB" + fast, 5 << 20, 7 << 20, 3 << 20, "flags"},
-		{"--memory 24MiB --order sequential" + slow, 6 << 20, 7 << 20, 1 << 20, "flags"},
-		{"--memory 24MiB", 0, 7 << 20, 8 << 20, "measured"},
-		{"--memory 24MiB --iops 500", 0, 7 << 20, 8 << 20, "flags; the rest: measured"},
+		{"--memory 24MiB --window 2MiB" + slow, 9 << 19, 13 << 19, 2 << 20, "flags"},
+		{"--memory 24MiB --buffer 5MiB" + fast, 5 << 20, 13 << 19, 3 << 20, "flags"},
+		{"--memory 24MiB --order sequential" + slow, 5 << 20, 13 << 19, 3 << 19, "flags"},
+		{"--memory 24MiB", 0, 13 << 19, 8 << 20, "measured"},
+		{"--memory 24MiB --iops 500", 0, 13 << 19, 8 << 20, "flags; the rest: measured"},
 	} {
 		code, out, errs := plan(c.args + " --json")
 		var doc planDoc

@@ -14,6 +14,7 @@ import (
 
 	"solarfs/cache"
 	"solarfs/fsnode"
+	"solarfs/h5backend"
 )
 
 // busyTimeout is how long an ending daemon waits for readers before it leaves
@@ -26,7 +27,7 @@ func mountCommand() *cli.Command {
 		Usage: "mount a job's batches; plans the job first unless --plan names a plan",
 		UsageText: "solarfs mount --plan FILE [flags] DIR\n   solarfs mount --data PATH --epochs N --batch-size N [flags] DIR\n\n" +
 			"Example: solarfs mount --data train.h5 --epochs 100 --batch-size 64 --daemon /mnt/solar",
-		Flags: append(jobFlags(),
+		Flags: append(append(jobFlags(), readingFlags()...),
 			&cli.StringFlag{Name: "plan", Usage: "mount by this plan `FILE`", EnvVars: env("plan")},
 			undefaulted{&cli.IntFlag{Name: "node", Usage: "which node this is, `I`, from 0 on (default: from the launcher's environment)", EnvVars: env("node")}},
 			&cli.BoolFlag{Name: "all-ranks", Usage: "list the ranks of all nodes", EnvVars: env("all-ranks")},
@@ -65,6 +66,9 @@ func mountAction(c *cli.Context) error {
 		return err
 	}
 	m.job = j
+	if m.readers, err = newReaders(m.asked, &j.plan, j.set); err != nil {
+		return err
+	}
 	return m.serve()
 }
 
@@ -73,10 +77,12 @@ type mounting struct {
 	c         *cli.Context
 	dir       string
 	options   options
+	asked     h5backend.ReaderOptions
 	readyFile string // absolute; "": none
 	log       *slog.Logger
 	logFile   *os.File // nil: none
 	job       *job
+	readers   readers
 	node      int
 	nodeFrom  string // what said so
 }
@@ -95,13 +101,8 @@ func (m *mounting) serve() error {
 	plan, set, log := &m.job.plan, m.job.set, m.log
 	// Samples lie outside Go's heap; what lies in it must not double its share
 	// before it is collected.
-	debug.SetMemoryLimit(plan.Memory.Stray + overhead(plan.Spec, set, plan.Memory.Buffer) + runtimeBytes)
-	data, err := cache.New(cache.Config{
-		Spec: plan.Spec, Digests: plan.Digests, Node: m.node, AllRanks: m.c.Bool("all-ranks"), Fields: set.Fields(),
-		Ahead: set.NewReader(aheadDepth), Now: set.NewReader(nowDepth), Log: log,
-		Resume: m.job.resumer(log),
-		Memory: cache.Split{Limit: plan.Memory.Limit, Window: plan.Memory.Window, Stray: plan.Memory.Stray},
-	})
+	debug.SetMemoryLimit(plan.Memory.Stray + plan.Memory.overhead(plan.Spec, set) + runtimeBytes)
+	data, err := cache.New(m.job.dataPlane(m.node, m.c.Bool("all-ranks"), m.readers, log))
 	if err != nil {
 		return err
 	}
@@ -145,7 +146,7 @@ func (m *mounting) mountTree(data *cache.Cache) (*fsnode.Mounted, error) {
 		Controls: []fsnode.Control{
 			{Name: "plan.json", Content: func(string) []byte { return planText }},
 			{Name: "status.json", Content: func(serving string) []byte {
-				text, _ := json.MarshalIndent(newStatusDoc(m.node, serving, data, m.job), "", "  ")
+				text, _ := json.MarshalIndent(newStatusDoc(m.node, serving, data, m.job, m.readers), "", "  ")
 				return append(text, '\n')
 			}},
 		},

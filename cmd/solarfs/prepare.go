@@ -11,6 +11,9 @@ func (m *mounting) prepare() (err error) {
 	if m.options, err = mountOptions(m.c.StringSlice("o")); err != nil {
 		return err
 	}
+	if m.asked, err = askedReading(m.c); err != nil {
+		return err
+	}
 	if m.readyFile, err = freshReadyFile(m.c.String("ready-file")); err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"solarfs/h5backend"
 	"solarfs/planner"
 	"solarfs/storage"
 )
@@ -25,7 +26,7 @@ func simulateCommand() *cli.Command {
 			&cli.StringFlag{Name: "bandwidth", Value: "400MB", Usage: "`SIZE` that the storage gives one node per second; 0: no limit", EnvVars: env("bandwidth")},
 			&cli.StringFlag{Name: "store-bandwidth", Value: "0", Usage: "`SIZE` that the whole store gives per second; 0: no limit", EnvVars: env("store-bandwidth")},
 			&cli.Float64Flag{Name: "iops", Usage: "`N` requests that the storage answers to one node per second; 0: what latency and depth allow", EnvVars: env("iops")},
-			&cli.IntFlag{Name: "io-depth", Value: aheadDepth, Usage: "`N` requests of a node under way at once", EnvVars: env("io-depth")},
+			&cli.StringFlag{Name: "io-depth", Value: auto, Usage: fmt.Sprintf("`N` requests of a node under way at once (auto: %d)", aheadDepth), EnvVars: env("io-depth")},
 			&cli.DurationFlag{Name: "step-time", Usage: "`TIME` that a step computes; reading is hidden behind it", EnvVars: env("step-time")},
 			&cli.StringFlag{Name: "report", Usage: "write a page with charts to `FILE`", EnvVars: env("report")},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON object", EnvVars: env("json")},
@@ -173,7 +174,12 @@ func strategyNames(c *cli.Context) (names []string) {
 }
 
 func storageFromFlags(c *cli.Context) (m storage.Model, stepTime float64, err error) {
-	m = storage.Model{Latency: c.Duration("latency").Seconds(), IOPS: c.Float64("iops"), Depth: c.Int("io-depth")}
+	m = storage.Model{Latency: c.Duration("latency").Seconds(), IOPS: c.Float64("iops"), Depth: aheadDepth}
+	if depth, err := askedDepth(c); err != nil {
+		return m, 0, err
+	} else if depth != h5backend.Auto {
+		m.Depth = depth
+	}
 	for _, f := range []struct {
 		flag string
 		to   *float64
@@ -184,9 +190,6 @@ func storageFromFlags(c *cli.Context) (m storage.Model, stepTime float64, err er
 	}
 	if err := m.Validate(); err != nil {
 		return m, 0, coded{err, exitUse}
-	}
-	if m.Depth < 1 {
-		return m, 0, wrongUse("--io-depth is %d; give at least 1", m.Depth)
 	}
 	stepTime = c.Duration("step-time").Seconds()
 	if stepTime < 0 {

@@ -24,10 +24,11 @@ type statusDoc struct {
 	EpochCount    int `json:"epochs"`
 	StepsPerEpoch int `json:"steps_per_epoch"`
 	cache.Status
-	StorageReads int64   `json:"storage_reads"`
-	BytesRead    int64   `json:"bytes_read"`
-	Latency      latency `json:"latency"`
-	Serving      string  `json:"serving"`
+	StorageReads int64      `json:"storage_reads"`
+	BytesRead    int64      `json:"bytes_read"`
+	Latency      latency    `json:"latency"`
+	Reading      readingDoc `json:"reading"`
+	Serving      string     `json:"serving"`
 }
 
 // latency is of the storage's reads, in seconds.
@@ -36,12 +37,13 @@ type latency struct {
 	P99 float64 `json:"p99"`
 }
 
-func newStatusDoc(node int, serving string, c *cache.Cache, j *job) statusDoc {
+func newStatusDoc(node int, serving string, c *cache.Cache, j *job, r readers) statusDoc {
 	s := j.set.Stats()
 	return statusDoc{
 		Ready: true, PID: os.Getpid(), Node: node, Status: c.Status(), Serving: serving,
 		EpochCount: j.plan.Epochs, StepsPerEpoch: j.plan.StepsPerEpoch,
 		StorageReads: s.Reads, BytesRead: s.Bytes,
+		Reading: newReadingDoc(r.ahead),
 		Latency: latency{P50: s.Latency.Quantile(.5).Seconds(), P99: s.Latency.Quantile(.99).Seconds()},
 	}
 }
@@ -97,6 +99,7 @@ func printStatus(w io.Writer, s statusDoc) {
 	if s.StorageReads > 0 {
 		fmt.Fprintf(w, "storage latency: half below %s, 99 %% below %s\n", humanize.SIWithDigits(s.Latency.P50, 1, "s"), humanize.SIWithDigits(s.Latency.P99, 1, "s"))
 	}
+	s.Reading.print(w)
 	for _, e := range s.Errors {
 		fmt.Fprintln(w, "error:", e)
 	}
