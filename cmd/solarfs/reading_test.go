@@ -62,7 +62,7 @@ func TestReadingFlags(t *testing.T) {
 		depth int
 		says  string
 	}{
-		{"", 400000, 16, ""},
+		{"", 387712, 16, ""},
 		{"--read-gap 0B", 0, 16, ""},
 		{"--read-gap 96KiB --io-depth 3", 96 << 10, 3, ""},
 		{"--read-gap 1MiB --io-depth auto", 1 << 20, 16, ""},
@@ -70,7 +70,7 @@ func TestReadingFlags(t *testing.T) {
 		{"--read-gap wide", 0, 0, "no size"},
 		{"--io-depth 0", 0, 0, "at least 1"},
 		{"--io-depth many", 0, 0, "--io-depth \"many\""},
-		{fmt.Sprintf("--io-depth %d", most), 400000, most, ""},
+		{fmt.Sprintf("--io-depth %d", most), 387712, most, ""},
 		{fmt.Sprintf("--io-depth %d", most+1), 0, 0, fmt.Sprintf("at most %d", most)},
 	} {
 		app := &cli.App{Flags: readingFlags(), Action: func(cc *cli.Context) error {
