@@ -28,6 +28,7 @@ type Handle struct {
 // changed (ErrStale); what else cannot be read from storage fails in ReadAt.
 func (c *Cache) Open(ctx context.Context, id BatchID) (*Handle, error) {
 	began := time.Now()
+	defer func() { c.stats.opens.Observe(time.Since(began)) }()
 	local := id.Rank - c.cfg.Node*c.cfg.Spec.RanksPerNode
 	if local >= 0 && local < c.cfg.Spec.RanksPerNode {
 		made, err := c.window.open(ctx, id.Epoch*c.stepsPerEpoch+id.Step, local, id.Field)

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"solarfs/internal/histogram"
 )
 
 // keptErrors is how many of the last errors status shows.
@@ -30,7 +32,11 @@ type Status struct {
 	// FilesMade is how many memory files were made for batches; the window's
 	// number and no more while readers let go of what they have read.
 	FilesMade int64    `json:"batch_files_made"`
-	Errors    []string `json:"errors"`
+	Errors    []string `json:"errors"` // the last ones
+	// ErrorCount counts all of them.
+	ErrorCount int64 `json:"error_count"`
+	// Opens is how long opens of batches took, waiting included.
+	Opens histogram.Counts `json:"-"`
 }
 
 // RankStatus is how far one rank has read: the last step that it opened, -1
@@ -62,8 +68,9 @@ type Memory struct {
 
 // stats counts. mu guards the per-epoch rows and the errors.
 type stats struct {
-	strayReads, strays, served atomic.Int64
-	mu                         struct {
+	strayReads, strays, served, errors atomic.Int64
+	opens                              histogram.Histogram
+	mu                                 struct {
 		sync.Mutex
 		epochs []EpochStatus
 		errors []string
@@ -97,6 +104,7 @@ func (s *stats) stalled(epoch int, d time.Duration) {
 }
 
 func (s *stats) failed(err error) {
+	s.errors.Add(1)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.mu.errors = append(s.mu.errors, err.Error())
@@ -119,4 +127,5 @@ func (s *stats) fill(out *Status) {
 		out.StallSeconds += e.StallSeconds
 	}
 	out.Strays, out.StrayReads, out.BytesServed = s.strays.Load(), s.strayReads.Load(), s.served.Load()
+	out.ErrorCount, out.Opens = s.errors.Load(), s.opens.Counts()
 }

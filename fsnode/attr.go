@@ -76,7 +76,7 @@ func (f *FS) size(ctx context.Context, n node) (int64, error) {
 	case kindWeights:
 		return weightsLayout(spec).Size(), nil
 	case kindControl:
-		return int64(len(f.cfg.Controls[n.column].Content(f.Serving()))), nil
+		return int64(len(f.cfg.Controls[n.column].Content())), nil
 	}
 	if !f.equal() {
 		ep, err := f.cfg.Cache.Samples(ctx, n.epoch)

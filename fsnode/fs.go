@@ -16,11 +16,10 @@ import (
 // changes while it is mounted.
 const forever = 365 * 24 * time.Hour
 
-// Control is a file of .solarfs. Content is asked at each open; serving tells
-// how batches reach their readers, "passthrough" or "direct".
+// Control is a file of .solarfs. Content is asked at each open.
 type Control struct {
 	Name    string
-	Content func(serving string) []byte
+	Content func() []byte
 }
 
 // Config is what a mount shows.
@@ -97,7 +96,7 @@ func (f *FS) Init(server *fuse.Server) {
 	f.passthrough = true
 }
 
-// Serving is how batches reach their readers.
+// Serving is how batches reach their readers, "passthrough" or "direct".
 func (f *FS) Serving() string {
 	if f.passthrough {
 		return "passthrough"

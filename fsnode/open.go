@@ -52,7 +52,7 @@ func (f *FS) Open(cancel <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fu
 		out.Fh = f.addFile(array)
 	case kindControl:
 		out.OpenFlags |= fuse.FOPEN_DIRECT_IO // its size may differ from one open to the next
-		out.Fh = f.addFile(snapshot(f.cfg.Controls[n.column].Content(f.Serving())))
+		out.Fh = f.addFile(snapshot(f.cfg.Controls[n.column].Content()))
 	}
 	return fuse.OK
 }

@@ -3,6 +3,7 @@ package integration
 import (
 	"encoding/json"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -32,6 +33,11 @@ func TestRefusals(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
 	solarfs(t, "plan", "--data", data, "--epochs", "2", "--batch-size", "4", "--nodes", "2", "-o", plan)
 	job := []string{"--epochs", "2", "--batch-size", "4"}
 	mount := func(args ...string) []string { return append([]string{"mount", "--daemon"}, args...) }
@@ -57,6 +63,8 @@ func TestRefusals(t *testing.T) {
 		{"unknown strategy", 2, "no strategy", with(mount(with(job, "--data", data, "--strategy", "magic")...), point)},
 		{"strategy that no mount can run", 2, "each other's memory", with(mount(with(job, "--data", data, "--strategy", "nopfs")...), point)},
 		{"too uneven", 2, "max imbalance is 1", with(mount(with(job, "--data", data, "--max-imbalance", "1")...), point)},
+		{"address that is taken", 2, "--http " + taken.Addr().String(), with(mount(with(job, "--data", data, "--http", taken.Addr().String())...), point)},
+		{"address without port", 2, "give HOST:PORT", with(mount(with(job, "--data", data, "--http", "8080")...), point)},
 		{"no step left", 2, "no step is left", with(mount("--data", data, "--epochs", "1", "--batch-size", "51", "--drop-last"), point)},
 		{"flag behind argument", 2, "--node", with(mount(with(job, "--data", data)...), point, "--node", "0")},
 		{"two mount points", 2, "one mount point", with(mount(with(job, "--data", data)...), point, full)},

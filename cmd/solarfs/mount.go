@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
 	"runtime/debug"
 	"strings"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/urfave/cli/v2"
 
 	"solarfs/cache"
@@ -34,6 +36,7 @@ func mountCommand() *cli.Command {
 			&cli.BoolFlag{Name: "daemon", Usage: "go to the background once the mount answers", EnvVars: env("daemon")},
 			&cli.StringFlag{Name: "ready-file", Usage: "write the daemon's process number to `FILE` once the mount answers; removed at the end", EnvVars: env("ready-file")},
 			&cli.StringFlag{Name: "log-file", Usage: "append the log, and what a crash prints, to `FILE` (default: standard error; a daemon's log is dropped)", EnvVars: env("log-file")},
+			&cli.StringFlag{Name: "http", Usage: "serve metrics for Prometheus at `ADDRESS`, HOST:PORT, under /metrics; without a host at 127.0.0.1; port 0 takes a free one, which status says (default: off)", EnvVars: env("http")},
 			&cli.BoolFlag{Name: "allow-other", Usage: "let other users read, too", EnvVars: env("allow-other")},
 			&cli.StringSliceFlag{Name: "o", Usage: "mount `OPTIONS`: direct_io (no passthrough), debug (log each request), or the kernel's own"},
 		),
@@ -53,10 +56,10 @@ func mountAction(c *cli.Context) error {
 		return err
 	}
 	m := mounting{c: c, dir: dir}
+	defer m.close()
 	if err := m.prepare(); err != nil {
 		return err
 	}
-	defer m.logFile.Close() // does nothing without one
 	j, err := theJob(c)
 	if err != nil {
 		return err
@@ -80,11 +83,23 @@ type mounting struct {
 	asked     h5backend.ReaderOptions
 	readyFile string // absolute; "": none
 	log       *slog.Logger
-	logFile   *os.File // nil: none
+	logFile   *os.File     // nil: none
+	listener  net.Listener // for metrics; nil: none
 	job       *job
 	readers   readers
 	node      int
 	nodeFrom  string // what said so
+
+	data *cache.Cache
+	tree *fsnode.FS
+}
+
+// close ends what prepare has begun.
+func (m *mounting) close() {
+	m.logFile.Close() // does nothing without one
+	if m.listener != nil {
+		m.listener.Close()
+	}
 }
 
 func theJob(c *cli.Context) (*job, error) {
@@ -102,16 +117,21 @@ func (m *mounting) serve() error {
 	// Samples lie outside Go's heap; what lies in it must not double its share
 	// before it is collected.
 	debug.SetMemoryLimit(plan.Memory.Stray + plan.Memory.overhead(plan.Spec, set) + runtimeBytes)
-	data, err := cache.New(m.job.dataPlane(m.node, m.c.Bool("all-ranks"), m.readers, log))
+	var err error
+	m.data, err = cache.New(m.job.dataPlane(m.node, m.c.Bool("all-ranks"), m.readers, log))
 	if err != nil {
 		return err
 	}
-	defer data.Close()
-	mounted, err := m.mountTree(data)
+	defer m.data.Close()
+	metrics := newRegistry(m.status)
+	mounted, err := m.mountTree(metrics)
 	if err != nil {
 		return m.cannotMount(err)
 	}
 	m.logMounted()
+	if m.listener != nil {
+		defer serveMetrics(m.listener, metrics, log)()
+	}
 	undo, err := m.announce()
 	if err != nil {
 		takeDown(m.dir, busyTimeout)
@@ -137,16 +157,17 @@ func (m *mounting) logMounted() {
 		"fields", joined(plan.Fields), "left_out", plan.leftOutText())
 }
 
-func (m *mounting) mountTree(data *cache.Cache) (*fsnode.Mounted, error) {
+func (m *mounting) mountTree(metrics prometheus.Gatherer) (mounted *fsnode.Mounted, err error) {
 	plan := &m.job.plan
 	planText := plan.json()
 	cfg := fsnode.Config{
-		Spec: plan.Spec, Node: m.node, AllRanks: m.c.Bool("all-ranks"), Cache: data, Log: m.log,
+		Spec: plan.Spec, Node: m.node, AllRanks: m.c.Bool("all-ranks"), Cache: m.data, Log: m.log,
 		Made: time.Unix(0, plan.Files[0].ModTime),
 		Controls: []fsnode.Control{
-			{Name: "plan.json", Content: func(string) []byte { return planText }},
-			{Name: "status.json", Content: func(serving string) []byte {
-				text, _ := json.MarshalIndent(newStatusDoc(m.node, serving, data, m.job, m.readers), "", "  ")
+			{Name: "metrics", Content: func() []byte { return metricsText(metrics) }},
+			{Name: "plan.json", Content: func() []byte { return planText }},
+			{Name: "status.json", Content: func() []byte {
+				text, _ := json.MarshalIndent(m.status(), "", "  ")
 				return append(text, '\n')
 			}},
 		},
@@ -154,11 +175,10 @@ func (m *mounting) mountTree(data *cache.Cache) (*fsnode.Mounted, error) {
 	for _, f := range plan.Fields {
 		cfg.Fields = append(cfg.Fields, f.Name)
 	}
-	tree, err := fsnode.New(cfg, m.options.direct)
-	if err != nil {
+	if m.tree, err = fsnode.New(cfg, m.options.direct); err != nil {
 		return nil, err
 	}
-	return tree.Mount(m.dir, fsnode.MountOptions{
+	return m.tree.Mount(m.dir, fsnode.MountOptions{
 		AllowOther: m.c.Bool("allow-other"), Options: m.options.kernel, Debug: m.options.debug, Source: "solarfs",
 	})
 }

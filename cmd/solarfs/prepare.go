@@ -17,6 +17,9 @@ func (m *mounting) prepare() (err error) {
 	if m.readyFile, err = freshReadyFile(m.c.String("ready-file")); err != nil {
 		return err
 	}
+	if m.listener, err = listen(m.c); err != nil {
+		return err
+	}
 	return m.openLog()
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"solarfs/cache"
+	"solarfs/internal/histogram"
 )
 
 // statusDoc is .solarfs/status.json.
@@ -24,11 +25,16 @@ type statusDoc struct {
 	EpochCount    int `json:"epochs"`
 	StepsPerEpoch int `json:"steps_per_epoch"`
 	cache.Status
-	StorageReads int64      `json:"storage_reads"`
-	BytesRead    int64      `json:"bytes_read"`
-	Latency      latency    `json:"latency"`
-	Reading      readingDoc `json:"reading"`
-	Serving      string     `json:"serving"`
+	StorageReads   int64      `json:"storage_reads"`
+	BytesRead      int64      `json:"bytes_read"`
+	StorageRetries int64      `json:"storage_retries"` // reads that were done again after a failure
+	StorageFailed  int64      `json:"storage_failed"`  // values of one field and sample that could not be read
+	Latency        latency    `json:"latency"`
+	Reading        readingDoc `json:"reading"`
+	Serving        string     `json:"serving"`
+	HTTP           string     `json:"http,omitempty"` // where metrics are served
+
+	storageTimes histogram.Counts
 }
 
 // latency is of the storage's reads, in seconds.
@@ -37,15 +43,20 @@ type latency struct {
 	P99 float64 `json:"p99"`
 }
 
-func newStatusDoc(node int, serving string, c *cache.Cache, j *job, r readers) statusDoc {
-	s := j.set.Stats()
-	return statusDoc{
-		Ready: true, PID: os.Getpid(), Node: node, Status: c.Status(), Serving: serving,
-		EpochCount: j.plan.Epochs, StepsPerEpoch: j.plan.StepsPerEpoch,
-		StorageReads: s.Reads, BytesRead: s.Bytes,
-		Reading: newReadingDoc(r.ahead),
+// status is what the mount has done so far.
+func (m *mounting) status() statusDoc {
+	s := m.job.set.Stats()
+	doc := statusDoc{
+		Ready: true, PID: os.Getpid(), Node: m.node, Status: m.data.Status(), Serving: m.tree.Serving(),
+		EpochCount: m.job.plan.Epochs, StepsPerEpoch: m.job.plan.StepsPerEpoch,
+		StorageReads: s.Reads, BytesRead: s.Bytes, StorageRetries: s.Retries, StorageFailed: s.Failed,
 		Latency: latency{P50: s.Latency.Quantile(.5).Seconds(), P99: s.Latency.Quantile(.99).Seconds()},
+		Reading: newReadingDoc(m.readers.ahead), storageTimes: s.Latency,
 	}
+	if m.listener != nil {
+		doc.HTTP = m.listener.Addr().String()
+	}
+	return doc
 }
 
 func statusCommand() *cli.Command {
@@ -100,6 +111,9 @@ func printStatus(w io.Writer, s statusDoc) {
 		fmt.Fprintf(w, "storage latency: half below %s, 99 %% below %s\n", humanize.SIWithDigits(s.Latency.P50, 1, "s"), humanize.SIWithDigits(s.Latency.P99, 1, "s"))
 	}
 	s.Reading.print(w)
+	if s.HTTP != "" {
+		fmt.Fprintf(w, "metrics: http://%s/metrics\n", s.HTTP)
+	}
 	for _, e := range s.Errors {
 		fmt.Fprintln(w, "error:", e)
 	}
