@@ -2,11 +2,12 @@
 # make help     lists the targets
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
-.PHONY: build compile demo test race lint setup clean help
+.PHONY: build compile demo test race bench lint setup clean help
 
 export PATH := $(PATH):/usr/local/go/bin
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 GOTEST  := go test -count=1 -p 2
+BENCH   := full
 
 build: ## build bin/solarfs, installing compiler and libraries if they are missing
 	@scripts/setup.sh build
@@ -28,6 +29,13 @@ test: setup compile ## run all tests, with real mounts, h5py and PyTorch
 race: setup ## run all tests under the race detector
 	@scripts/check-fuse.sh
 	$(GOTEST) -race -timeout 20m ./...
+
+bench: ## measure solarfs beside DataLoader and rclone; 15 minutes, with BENCH=quick 3
+	@scripts/setup.sh bench
+	@scripts/check-fuse.sh
+	@mkdir -p bin
+	@go build -o bin/bench ./integration/bench
+	@bin/bench --suite $(BENCH) --json bin/bench.json --svg bin/bench.svg
 
 lint: ## gofmt, vet, staticcheck, file length, import direction
 	@scripts/setup.sh build

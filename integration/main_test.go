@@ -119,7 +119,7 @@ type status struct {
 	Riders int64
 	Missed int64 `json:"riders_missed"`
 	Strays int64
-	Memory struct{ Limit, Buffer, Window, Batches int64 }
+	Memory struct{ Limit, Buffer, Window, Batches, Ahead int64 }
 	Errors []string
 
 	Serving   string

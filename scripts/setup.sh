@@ -3,6 +3,7 @@
 #   scripts/setup.sh build   compiler and libraries
 #   scripts/setup.sh demo    also FUSE's mount helper and Python with h5py and PyTorch
 #   scripts/setup.sh test    also Chromium, in which the report is checked
+#   scripts/setup.sh bench   what demo needs, and rclone, which solarfs is compared with
 set -euo pipefail
 
 mode=${1:-build}
@@ -12,8 +13,9 @@ case $mode in
 build) ;;
 demo) packages+=(fuse3 python3-h5py python3-numpy python3-torch) ;;
 test) packages+=(fuse3 python3-h5py python3-numpy python3-torch chromium) ;;
+bench) packages+=(fuse3 python3-h5py python3-numpy python3-torch rclone) ;;
 *)
-	echo "usage: scripts/setup.sh build|demo|test" >&2
+	echo "usage: scripts/setup.sh build|demo|test|bench" >&2
 	exit 2
 	;;
 esac

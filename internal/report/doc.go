@@ -5,6 +5,8 @@
 // request. The figures stand in it twice, as tables and as JSON (<script type="application/json" id="figures">), in the names that
 // `solarfs simulate --json` uses. It follows the reader's light or dark scheme, fits a phone, and prints in the light one.
 //
+// Beside it, WriteRatios draws the chart of a benchmark.
+//
 // The words are the project's (planner/doc.go): sample, node, rank, step, epoch, load, hit, bound. The package imports nothing
 // of the project and is pure: values in, bytes out, the same bytes for the same values.
 //
