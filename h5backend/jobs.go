@@ -54,6 +54,10 @@ func inOrder(a, b *piece) int {
 // at a megabyte anyway, from memory four times as much is no faster, and smaller ones spread over the Reader's depth.
 const maxRun = 1 << 20
 
+// maxDecode bounds the memory of a read of several stored chunks: all of them and a decoded one. Half a megabyte a request is
+// enough for storage of 500 requests and 200 MB a second, and each of the reads under way takes it.
+const maxDecode = 512 << 10
+
 // longest is how many bytes of the file may be read together with the piece.
 func (p *piece) longest() uint64 {
 	if p.how == wayDecode {

@@ -144,7 +144,7 @@ func (s *Set) join(chosen []choice) error {
 		}
 		s.first = append(s.first, s.total)
 		f.rows = f.parts[0].rows
-		f.src.decodeRun = max(maxRun-f.decodedBytes(), 0)
+		f.src.decodeRun = max(maxDecode-f.decodedBytes(), 0)
 		s.total += f.rows
 	}
 	s.scratch = s.scratchBytes()

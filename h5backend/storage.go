@@ -17,7 +17,10 @@ type preader interface {
 
 // osFile is a preader of a file of the system. Preadv keeps the descriptor alive through the
 // call, so that Close beside it never lets it read another file.
-type osFile struct{ *os.File }
+type osFile struct {
+	*os.File
+	flags *atomic.Int32 // of preadv2
+}
 
 func (f osFile) Preadv(bufs [][]byte, off int64) (n int, err error) {
 	conn, err := f.SyscallConn()
@@ -26,8 +29,12 @@ func (f osFile) Preadv(bufs [][]byte, off int64) (n int, err error) {
 	}
 	ctlErr := conn.Control(func(fd uintptr) {
 		for {
-			n, err = unix.Preadv(int(fd), bufs, off)
-			if !errors.Is(err, unix.EINTR) {
+			flags := f.flags.Load()
+			n, err = unix.Preadv2(int(fd), bufs, off, int(flags))
+			switch {
+			case flags != 0 && errors.Is(err, unix.EOPNOTSUPP):
+				f.flags.Store(0)
+			case !errors.Is(err, unix.EINTR):
 				return
 			}
 		}
@@ -36,6 +43,16 @@ func (f osFile) Preadv(bufs [][]byte, off int64) (n int, err error) {
 		return 0, ctlErr
 	}
 	return max(n, 0), err
+}
+
+// DropBehind has the kernel forget what is read of the files, where it can (Linux 6.14, local file systems): for a set that is much larger than
+// the memory it has for files. What it remembers of them would hardly be used again, but cuts large reads into several.
+func (s *Set) DropBehind() {
+	for _, f := range s.files {
+		if file, ok := f.src.data.(osFile); ok {
+			file.flags.Store(unix.RWF_DONTCACHE)
+		}
+	}
 }
 
 // readFull fills all buffers, at most maxBuffers of them. It consumes bufs.
@@ -90,7 +107,7 @@ type sourceFile struct {
 	seen  identity
 	stale atomic.Bool // once true, for good
 
-	decodeRun int64 // bytes of chunks that are read together to be decoded: with a decoded one they take maxRun
+	decodeRun int64 // bytes of chunks that are read together to be decoded: with a decoded one they take maxDecode
 }
 
 func openSource(path string) (*sourceFile, error) {
@@ -100,7 +117,7 @@ func openSource(path string) (*sourceFile, error) {
 	}
 	// What is needed next is known here, and asked for; what the kernel guesses would only be read as well, or cut reads in parts.
 	unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_RANDOM)
-	s := &sourceFile{path: path, file: f, data: osFile{f}}
+	s := &sourceFile{path: path, file: f, data: osFile{f, new(atomic.Int32)}}
 	if s.seen, err = s.stat(); err != nil {
 		f.Close()
 		return nil, inputf("%s: %v", path, err)

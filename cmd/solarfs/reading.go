@@ -62,9 +62,19 @@ func newReaders(asked h5backend.ReaderOptions, plan *planDoc, set *h5backend.Set
 	if o.Depth > o.MaxDepth {
 		return readers{}, wrongUse("--io-depth %d is more than the plan's memory is divided for; give at most %d, or more --memory and at most %d", o.Depth, o.MaxDepth, storage.MaxDepth)
 	}
+	if manyTimes := int64(10); available()-plan.Memory.Limit < fileBytes(plan)/manyTimes {
+		set.DropBehind()
+	}
 	now := o
 	now.Depth = nowDepth
 	return readers{set.NewReader(o), set.NewReader(now)}, nil
+}
+
+func fileBytes(plan *planDoc) (n int64) {
+	for _, f := range plan.Files {
+		n += f.Size
+	}
+	return n
 }
 
 // readingDoc is how the mount reads ahead, and what it has learnt of the storage by that.
