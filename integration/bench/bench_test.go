@@ -42,7 +42,7 @@ func started(t *testing.T, args ...string) (cmd *exec.Cmd, temporary string) {
 	if err := os.Mkdir(temporary, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	cmd = exec.Command(program, append([]string{"--suite", "quick", "--storage", slow, "--samples", "1000", "--share", "0.5", "--cache", filepath.Join(dir, "data")}, args...)...)
+	cmd = exec.Command(program, append([]string{"--suite", "quick", "--storage", slow, "--samples", "1400", "--share", "0.5", "--cache", filepath.Join(dir, "data")}, args...)...)
 	cmd.Env = append(os.Environ(), "TMPDIR="+temporary)
 	return cmd, temporary
 }
