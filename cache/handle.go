@@ -28,11 +28,14 @@ type Handle struct {
 // changed (ErrStale); what else cannot be read from storage fails in ReadAt.
 func (c *Cache) Open(ctx context.Context, id BatchID) (*Handle, error) {
 	began := time.Now()
-	defer func() { c.stats.opens.Observe(time.Since(began)) }()
+	defer func() {
+		took := time.Since(began)
+		c.stats.opens.Observe(took)
+		c.stats.stalled(id.Epoch, took) // also while an epoch is planned for a stray
+	}()
 	local := id.Rank - c.cfg.Node*c.cfg.Spec.RanksPerNode
 	if local >= 0 && local < c.cfg.Spec.RanksPerNode {
 		made, err := c.window.open(ctx, id.Epoch*c.stepsPerEpoch+id.Step, local, id.Field)
-		c.stats.stalled(id.Epoch, time.Since(began))
 		if err != nil {
 			return nil, err
 		}

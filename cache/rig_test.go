@@ -80,17 +80,21 @@ func newRig(t testing.TB, spec planner.Spec, span int, src *source) *rig {
 	return newRigOf(t, 0, spec, int64(span)*StepBytes(spec, testFields), src)
 }
 
-func newRigOf(t testing.TB, node int, spec planner.Spec, window int64, src *source) *rig {
+func newRigOf(t testing.TB, node int, spec planner.Spec, window int64, src *source, change ...func(*Config)) *rig {
 	t.Helper()
 	if spec.Order == "" {
 		spec.Order = planner.OrderTorch
 	}
 	r := &rig{t: t, spec: spec, node: node, src: src, log: &bytes.Buffer{}}
-	var err error
-	r.Cache, err = New(Config{
+	cfg := Config{
 		Spec: spec, Node: node, Fields: testFields, Ahead: src, Now: src, Log: slog.New(slog.NewTextHandler(r.log, nil)),
 		Memory: Split{Window: window, Stray: 1 << 16},
-	})
+	}
+	for _, c := range change {
+		c(&cfg)
+	}
+	var err error
+	r.Cache, err = New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ const (
 )
 
 // slowStore shows a directory as a network file system of 2 ms and 400 MB/s that serves 16 requests at once.
-func slowStore(t *testing.T, source string) (dir string, m *slowfs.Mount) {
+func slowStore(t testing.TB, source string) (dir string, m *slowfs.Mount) {
 	t.Helper()
 	// A thread that sleeps for a request keeps its processor, in Go's sense, for some time: with as many as that, none waits for another's.
 	before := runtime.GOMAXPROCS(32)
