@@ -18,14 +18,15 @@ type dataset struct {
 	Samples int
 	Side    int
 	Chunk   int // samples in a compressed chunk; 0: contiguous
+	Batch   int // samples in a batch, of every system
 }
 
 var datasets = []dataset{
-	{"c64", "64 KiB contiguous", 12000, 128, 0},
-	{"c1m", "1 MiB contiguous", 1024, 512, 0},
-	{"g1", "64 KiB gzip", 12000, 128, 1},
-	{"g16", "64 KiB gzip, 16 a chunk", 12000, 128, 16},
-	{"big", "64 KiB contiguous, 2.6 GB", 40000, 128, 0},
+	{"c64", "64 KiB contiguous", 12000, 128, 0, 64},
+	{"c1m", "1 MiB contiguous", 2048, 512, 0, 16},
+	{"g1", "64 KiB gzip", 12000, 128, 1, 64},
+	{"g16", "64 KiB gzip, 16 a chunk", 12000, 128, 16, 64},
+	{"big", "64 KiB contiguous, 2.6 GB", 40000, 128, 0, 64},
 }
 
 func datasetNames() (names []string) {
@@ -40,10 +41,10 @@ func (d dataset) sampleBytes() int64 { return int64(d.Side) * int64(d.Side) * 4 
 
 func (d dataset) bytes() int64 { return int64(d.Samples) * d.sampleBytes() }
 
-func (d dataset) batchBytes() int64 { return batchSize * d.sampleBytes() }
+func (d dataset) batchBytes() int64 { return int64(d.Batch) * d.sampleBytes() }
 
 // steps are the batches of an epoch.
-func (d dataset) steps() int { return (d.Samples + batchSize - 1) / batchSize }
+func (d dataset) steps() int { return (d.Samples + d.Batch - 1) / d.Batch }
 
 func (d dataset) file() string { return fmt.Sprintf("x%d-n%d-c%d.h5", d.Side, d.Samples, d.Chunk) }
 

@@ -46,7 +46,7 @@ func (b *bench) loader(ctx context.Context, p place, r Row, workers int) (Row, e
 
 func (b *bench) loaderIn(ctx context.Context, p place, g *cgroup, m *meter, file string, workers, first int) (measurement, error) {
 	return m.follow(b.job(ctx, g, "loader.py", map[string]any{
-		"file": file, "batch": batchSize, "workers": workers, "first": first, "seconds": b.seconds, "epochs": 4 * b.epochs,
+		"file": file, "batch": p.data.Batch, "workers": workers, "first": first, "seconds": b.seconds, "epochs": 4 * b.epochs,
 	}))
 }
 

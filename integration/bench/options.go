@@ -8,9 +8,6 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// batchSize is in samples, of every system.
-const batchSize = 64
-
 // Names of storages and systems, as flags say them.
 const (
 	slow, warm, disk               = "slow", "warm", "disk"
@@ -105,8 +102,8 @@ func cellsFrom(c *cli.Context, s suite) (cells []cell, err error) {
 			if c.IsSet("samples") {
 				data.Samples = c.Int("samples")
 			}
-			if data.Samples < 4*batchSize {
-				return nil, fmt.Errorf("--samples %d is too little to measure; give %d or more", data.Samples, 4*batchSize)
+			if data.Samples < 4*data.Batch {
+				return nil, fmt.Errorf("--samples %d is too little to measure; give %d or more", data.Samples, 4*data.Batch)
 			}
 			cells = append(cells, cell{storage, data})
 		}

@@ -114,7 +114,7 @@ func (d dataset) memory(share float64) int64 {
 	if share < 1 {
 		return int64(share * float64(d.bytes()))
 	}
-	return d.bytes() + 4*(d.batchBytes()+4096) + 48<<20 + 200*int64(d.Samples)
+	return d.bytes() + 4*(d.batchBytes()+4096) + 64<<20 + 200*int64(d.Samples)
 }
 
 // within runs f in the place's cgroup, with own bytes more for the reader; without one where the place has none. Nothing of the data is in

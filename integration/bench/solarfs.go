@@ -74,7 +74,7 @@ func (b *bench) mounted(ctx context.Context, p place, g *cgroup, count counter, 
 		return m, err
 	}
 	epochs := b.epochs + 2 // one before what is measured, and one to read ahead of
-	args := []string{"mount", "--daemon", "--log-file", point + ".log", "--data", p.file, "--epochs", fmt.Sprint(epochs), "--batch-size", fmt.Sprint(batchSize),
+	args := []string{"mount", "--daemon", "--log-file", point + ".log", "--data", p.file, "--epochs", fmt.Sprint(epochs), "--batch-size", fmt.Sprint(p.data.Batch),
 		"--memory", fmt.Sprintf("%dB", p.data.memory(share))}
 	if share == 1 {
 		args = append(args, "--buffer", fmt.Sprintf("%dB", p.data.bytes()))
@@ -154,7 +154,7 @@ func followedPlan(point string, epochs int) error {
 
 // verify compares batches that were read with h5py.
 func (b *bench) verify(ctx context.Context, p place, m measurement) error {
-	out, err := b.output(b.job(ctx, nil, "verify.py", map[string]any{"file": p.source, "batch": batchSize, "digests": m.Digests}))
+	out, err := b.output(b.job(ctx, nil, "verify.py", map[string]any{"file": p.source, "batch": p.data.Batch, "digests": m.Digests}))
 	if err != nil || out != "ok\n" {
 		return fmt.Errorf("what was read is wrong: %s%w", out, err)
 	}
