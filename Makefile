@@ -30,7 +30,7 @@ race: setup ## run all tests under the race detector
 	@scripts/check-fuse.sh
 	$(GOTEST) -race -timeout 20m ./...
 
-bench: ## measure solarfs beside DataLoader and rclone; 15 minutes, with BENCH=quick 3
+bench: ## measure solarfs beside DataLoader and rclone; 25 minutes, with BENCH=quick 3
 	@scripts/setup.sh bench
 	@scripts/check-fuse.sh
 	@mkdir -p bin

@@ -46,7 +46,7 @@ func flags() []cli.Flag {
 		cache = os.TempDir()
 	}
 	return []cli.Flag{
-		&cli.StringFlag{Name: "suite", Value: "full", Usage: "`NAME` of what is measured unless flags say otherwise: full (about 15 minutes) or quick (3)"},
+		&cli.StringFlag{Name: "suite", Value: "full", Usage: "`NAME` of what is measured unless flags say otherwise: full (about 25 minutes) or quick (3)"},
 		&cli.StringSliceFlag{Name: "storage", Usage: "storages by `NAME`, of slow, warm, disk (default: the suite's)"},
 		&cli.StringSliceFlag{Name: "data", Usage: "data sets by `NAME`, of c64, c1m, g1, g16, big (default: the suite's for each storage)"},
 		&cli.StringSliceFlag{Name: "system", Usage: "systems by `NAME`, of loader, rclone, raw, solarfs (default: all)"},
