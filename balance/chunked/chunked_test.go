@@ -110,3 +110,15 @@ func TestPhasesAreSpread(t *testing.T) {
 		}
 	}
 }
+
+// A buffer for the whole set reads each chunk once, though siblings meet in a batch and leave it by different times.
+func TestWholeSetIsReadOnce(t *testing.T) {
+	shape := balance.Shape{Samples: 4, Nodes: 1, Steps: 2, Slots: 2, TailSlots: 2, Ranks: 1, Buffer: 4}
+	epochs := [][]uint32{{0, 2, 1, 3}, {2, 0, 3, 1}, {0, 3, 2, 1}} // 2, before 0 in the batch, is due after it
+	s := New(shape, 4, epochs[0])
+	play(t, s, epochs,
+		"0+k 2+k riders [{0 1} {0 3}]", "1'k 3'k",
+		"2'k 0'k", "3'k 1'k",
+		"0' 3'", "2' 1'",
+	)
+}

@@ -37,9 +37,9 @@ func (s *State) gather(chunk uint32) {
 }
 
 // until is the last time for which a chunk's samples are kept. At the chunk's first read it is drawn anew, so that the chunks are not
-// all read again at once, with all memory empty before and full after.
+// all read again at once, with all memory empty before and full after. Buffers for the whole set run empty never, and keep all.
 func (s *State) until(chunk uint32) int {
-	if s.inPlace {
+	if s.inPlace || s.shape.Buffer*s.shape.Nodes >= s.shape.Samples {
 		return math.MaxInt
 	}
 	if bit := uint64(1) << (chunk % 64); s.seen[chunk/64]&bit == 0 {
