@@ -26,7 +26,7 @@ func (cfg *Config) divideWindow() (files int64, ahead int) {
 	switch {
 	case window < 2*step:
 		most = (window - step) / slot
-	case cfg.Spec.Chunk <= 1 && window >= int64(cfg.Spec.Epochs*cfg.Spec.Steps())*step: // all files of the job
+	case cfg.Spec.Chunk <= 1 && window/step >= int64(cfg.Spec.Epochs)*int64(cfg.Spec.Steps()): // no load waits for its file
 		most = 0
 	case most <= aheadLoads:
 		most = min(aheadLoads, window/4/slot, (window-2*step)/slot)

@@ -37,9 +37,9 @@ func (s *State) gather(chunk uint32) {
 }
 
 // until is the last time for which a chunk's samples are kept. At the chunk's first read it is drawn anew, so that the chunks are not
-// all read again at once, with all memory empty before and full after. Buffers for the whole set run empty never, and keep all.
+// all read again at once, with all memory empty before and full after. Where all fits, no memory runs empty.
 func (s *State) until(chunk uint32) int {
-	if s.inPlace || s.shape.Buffer*s.shape.Nodes >= s.shape.Samples {
+	if s.inPlace || s.allFit() {
 		return math.MaxInt
 	}
 	if bit := uint64(1) << (chunk % 64); s.seen[chunk/64]&bit == 0 {
@@ -48,6 +48,9 @@ func (s *State) until(chunk uint32) int {
 	}
 	return s.now() + s.reach
 }
+
+// allFit tells whether the buffers have room for the whole set.
+func (s *State) allFit() bool { return s.shape.Buffer*s.shape.Nodes >= s.shape.Samples }
 
 // ride lets those siblings into the buffer of node k, which reads their chunk for the misses, that find room. For the first other the chunk
 // is read again, and its reader may have room for all the others. A sibling of the global batch stays where it is processed.

@@ -41,7 +41,6 @@ type scratch struct {
 	who                 []uint16 // by position
 	fates               []balance.Fate
 	misses              []miss
-	hits                []hit     // of the step, needed again
 	siblings, elsewhere []sibling // of the chunk being read, needed again: what no buffer holds, and what one holds
 	crowd               []int
 	entered             []entry
@@ -51,9 +50,6 @@ type scratch struct {
 
 // miss is a sample of the global batch that no buffer holds.
 type miss struct{ chunk, position uint32 }
-
-// hit is a position of the global batch whose sample was held, and the time of its next use.
-type hit struct{ time, position int }
 
 // entry is a sample that entered a buffer in this step, and its position in the global batch: -1 for a rider.
 type entry struct {

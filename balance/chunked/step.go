@@ -109,23 +109,19 @@ func (s *State) release(batch []uint32) {
 	}
 }
 
-// keepHits keeps hits whose chunk is not read sooner for a sibling anyhow: what is due first before what is due later, so that a sibling of
-// the same batch that is kept is known to be.
+// keepHits keeps hits whose chunk is not read sooner for a sibling anyhow. Where all fits, no chunk need be read again: a sibling that no
+// buffer holds at this moment may be a hit of this batch that is kept, too.
 func (s *State) keepHits(batch []uint32) {
 	if s.last {
 		return
 	}
-	s.hits = s.hits[:0]
 	for i, sample := range batch {
-		if time, ok := s.due(sample); ok && s.fates[i] == 0 {
-			s.hits = append(s.hits, hit{time, i})
+		if s.fates[i] != 0 {
+			continue
 		}
-	}
-	slices.SortFunc(s.hits, func(a, b hit) int { return cmp.Or(cmp.Compare(a.time, b.time), cmp.Compare(a.position, b.position)) })
-	for _, h := range s.hits {
-		k, sample := int(s.who[h.position]), batch[h.position]
-		if s.held.room(k, h.time) && !s.readBefore(sample, h.time) {
-			s.enter(k, sample, h.time, h.position)
+		k := int(s.who[i])
+		if time, ok := s.due(sample); ok && s.held.room(k, time) && (s.allFit() || !s.readBefore(sample, time)) {
+			s.enter(k, sample, time, i)
 		}
 	}
 }
