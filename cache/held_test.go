@@ -144,6 +144,51 @@ func TestHeldWindowMovesOn(t *testing.T) {
 	})
 }
 
+// Ranks that all pause, or one that pauses for less than the others' patience, find their batches when they go on.
+func TestPauses(t *testing.T) {
+	spec := planner.Spec{Samples: 600, Nodes: 1, RanksPerNode: 2, BatchSize: 4, Epochs: 2, BufferSamples: 300}
+	read := func(r *rig, rank, from, to int) {
+		for g := from; g < to; g++ {
+			for field := range testFields {
+				r.check(BatchID{g / spec.Steps(), g % spec.Steps(), rank, field})
+			}
+		}
+	}
+	end := spec.Epochs * spec.Steps()
+	for name, job := range map[string]func(*rig){
+		"all ranks": func(r *rig) {
+			for g := 0; g < end; g += 6 { // the first reads all that there is, and more, before the second reads again
+				time.Sleep(time.Hour)
+				var ranks sync.WaitGroup
+				ranks.Go(func() { read(r, 0, g, min(g+6, end)) })
+				synctest.Wait()
+				read(r, 1, g, min(g+6, end))
+				ranks.Wait()
+			}
+		},
+		"one rank": func(r *rig) {
+			var other sync.WaitGroup
+			other.Go(func() { read(r, 0, 0, end) })
+			for g := range end {
+				read(r, 1, g, g+1)
+				if g%10 == 0 {
+					time.Sleep(late - time.Second)
+				}
+			}
+			other.Wait()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, spec, 4, &source{delay: time.Millisecond})
+				defer r.close()
+				job(r)
+				r.followsPlan()
+			})
+		})
+	}
+}
+
 // Steps of very small files are bounded by descriptors, too.
 func TestManySmallFiles(t *testing.T) {
 	p := newPool(1 << 40)
@@ -207,16 +252,24 @@ func TestGraceIsGivenOnce(t *testing.T) {
 			t.Errorf("%s: grace %v, want %v", when, got, grace)
 		}
 	}
+	stood := func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.mu.starved, w.mu.since = true, time.Now().Add(-grace)
+		if left := w.patienceLocked(0); left != 0 {
+			t.Errorf("it may wait for %v more", left)
+		}
+	}
 	made := func(g int) { w.add(&step{g: g, files: [][]*batchFile{{{state: ready}}}}) }
 	want("at first", grace)
-	w.idle(0)
+	stood()
 	want("after standing still", hurried)
 	made(0)
 	made(1)
 	want("after two of three steps", hurried)
 	made(2)
 	want("after the span", grace)
-	w.idle(0)
+	stood()
 	w.mu.entries = map[int]*step{}
 	w.restart(50)
 	want("after a restart", hurried)

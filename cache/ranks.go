@@ -12,10 +12,19 @@ const widestSkip = 16
 
 // rankPlace is how far one local rank has read.
 type rankPlace struct {
-	active bool // it was not found idle since it last read in the window
+	active bool // it was not found idle since it last came further
+	seen   bool // it has read since the window began
 	high   int  // the last step it opened
 	stray  int  // batches it opened in a row, forwards, outside the window
 	last   int  // the last of these
+}
+
+// patience is for how long a rank that does not read may hold the others back.
+func (r *rankPlace) patience() time.Duration {
+	if r.seen {
+		return late
+	}
+	return unseen
 }
 
 // beginLocked expects every rank at step from. One that never comes is found
@@ -27,7 +36,7 @@ func (w *window) beginLocked(from int) {
 		w.mu.calm = 0
 	}
 	w.mu.lo, w.mu.hi = from, from
-	w.mu.starved = time.Time{}
+	w.mu.moved()
 	select {
 	case <-w.jump: // asked for before this beginning
 	default:
@@ -41,8 +50,8 @@ func (w *window) beginLocked(from int) {
 // ranks have passed without reading it. Half a window is left to loaders whose
 // workers open batches out of order.
 func (w *window) advanceLocked(place *rankPlace, g int) {
-	if !place.active || g > place.high {
-		place.active, place.high = true, g
+	if g > place.high {
+		place.active, place.seen, place.high = true, true, g
 		w.discardLocked()
 	}
 	for i := range w.mu.ranks {
@@ -87,24 +96,4 @@ func (w *window) strayLocked(place *rankPlace, g int) {
 	default:
 	}
 	w.jump <- g + 1
-}
-
-// idle takes the ranks that hold the window back out of account and reports
-// whether there were any.
-func (w *window) idle(asking int) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.mu.calm = w.mu.hi + w.span
-	found := false
-	for i := range w.mu.ranks {
-		r := &w.mu.ranks[i]
-		if i != asking && r.active && r.high < w.mu.ranks[asking].high-w.span/2 {
-			r.active, found = false, true
-		}
-	}
-	if found {
-		w.mu.starved = time.Now() // what they held comes free only now
-	}
-	w.discardLocked()
-	return found
 }

@@ -7,16 +7,6 @@ import (
 	"time"
 )
 
-// grace is how long the window may stand still for want of memory, that is, of
-// ranks that read on, before the ranks that hold it count as idle. It is long
-// beside a step and short beside a person's patience.
-const grace = 2 * time.Second
-
-// hurried is the grace of a window that has stood still already, until it has
-// moved by its whole span: who keeps what was read open would make it stand
-// still at every step.
-const hurried = grace / 40
-
 var errClosed = errors.New("the mount is ending")
 
 // window is the steps whose batch files are being made or wait to be read, and
@@ -35,8 +25,7 @@ type window struct {
 		lo, hi  int
 		entries map[int]*step
 		ranks   []rankPlace
-		starved time.Time     // since when the pipeline waits for memory; zero: it does not
-		calm    int           // the step from which on the window has its full grace
+		standing
 		changed chan struct{} // closed and replaced when any of this moves
 		err     error         // why nothing more will come
 	}
@@ -76,9 +65,8 @@ func (w *window) open(ctx context.Context, g, rank, field int) (*batchFile, erro
 }
 
 // find takes a reference to the batch file once its step is in the window. A
-// reader ahead of the window waits: for the pipeline if that is at work, for
-// slower ranks until the window has stood still for the grace. The time is the
-// window's, so that a reader who is interrupted again and again is not kept.
+// reader ahead of the window waits: for the pipeline if that is at work, else
+// as long as the window's patience lasts.
 func (w *window) find(ctx context.Context, g, rank, field int) (*batchFile, error) {
 	for {
 		w.mu.Lock()
@@ -87,34 +75,23 @@ func (w *window) find(ctx context.Context, g, rank, field int) (*batchFile, erro
 			return nil, err
 		}
 		f, wait := w.takeLocked(g, rank, field)
-		changed, starved, patient := w.mu.changed, w.mu.starved, w.graceLocked()
-		w.mu.Unlock()
-		if f != nil || !wait {
-			return f, nil
+		var patience time.Duration
+		if wait {
+			patience = w.patienceLocked(rank)
 		}
-		var patience <-chan time.Time
-		if !starved.IsZero() {
-			left := time.Until(starved.Add(patient))
-			if left <= 0 && !w.idle(rank) {
-				return nil, nil
-			}
-			patience = time.After(left)
+		changed := w.mu.changed
+		w.mu.Unlock()
+		if patience == 0 {
+			return f, nil
 		}
 		select {
 		case <-changed:
-		case <-patience:
+		case <-time.After(patience):
 		case <-ctx.Done():
+			w.interrupted()
 			return nil, ctx.Err()
 		}
 	}
-}
-
-// graceLocked is how long the window may stand still now.
-func (w *window) graceLocked() time.Duration {
-	if w.mu.hi < w.mu.calm {
-		return hurried
-	}
-	return grace
 }
 
 // takeLocked is one try of find: the file, or whether waiting may bring it.
@@ -134,28 +111,13 @@ func (w *window) takeLocked(g, rank, field int) (f *batchFile, wait bool) {
 	return nil, false
 }
 
-// starving notes that the pipeline waits for memory; fed, that it has got some.
-func (w *window) starving() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.mu.starved.IsZero() {
-		w.mu.starved = time.Now()
-		w.moveLocked()
-	}
-}
-
-func (w *window) fed() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.mu.starved = time.Time{}
-}
-
 // add puts a started step at the window's end.
 func (w *window) add(s *step) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.mu.entries[s.g] = s
 	w.mu.hi = s.g + 1
+	w.mu.moved()
 	w.moveLocked()
 }
 
@@ -204,6 +166,7 @@ func (w *window) retireLocked(f *batchFile) {
 	f.state = gone
 	w.pool.put(f.file, f.lent)
 	f.file = nil
+	w.mu.moved()
 }
 
 // moveLocked lets go of the steps at the window's start that are done with.
