@@ -43,8 +43,7 @@ func (a *lookahead) run(ctx context.Context) error {
 			return err
 		}
 		// Who begins to read waits for no more than one step.
-		whole := want == 1 || len(due) > a.c.sweepLoads()
-		if err := a.read(ctx, a.sweeper.next(due, whole)); err != nil {
+		if err := a.read(ctx, a.sweeper.next(due, want == 1 || !a.c.sweeps())); err != nil {
 			return err
 		}
 		if a.ended && len(a.sweeper.carry) == 0 {
@@ -178,17 +177,34 @@ func (c *Cache) arrived(call []item, reads []h5backend.Request) {
 // a sweep in the mean. The rest of the slots takes loads of the next sweep that are read over anyway (TestOverReadLoads). A plan of
 // chunks reads ahead by itself, into the buffer, and counts on its order: there a sweep is a step.
 func (c *Cache) sweepLoads() int {
-	if c.cfg.Spec.Chunk > 1 {
+	spec := c.cfg.Spec
+	switch {
+	case spec.Chunk > 1:
 		return 1
+	case !c.sweeps():
+		return max(1, c.ahead)
 	}
-	return max(1, sweepFor(c.ahead))
+	return sweepFor(c.ahead)
+}
+
+// sweeps tells whether sweeps leave loads to the next one: where the slots have room for some steps. With fewer, a step waits for the
+// sweep's end while the storage has nothing to do (64 slots, steps of 34 loads: 12 % slower).
+func (c *Cache) sweeps() bool {
+	const steps = 4
+	return c.cfg.Spec.Chunk <= 1 && c.ahead >= steps*c.cfg.Spec.RanksPerNode*c.cfg.Spec.BatchSize
 }
 
 // sweepFor is how many loads a sweep over the file is given if there are slots for so many.
 func sweepFor(slots int) int { return slots * 17 / 10 }
 
-// spareFor is how many of the slots are kept for the loads that must be read now.
-func spareFor(slots int) int { return slots / 50 }
+// spare is how many slots are kept from loads that are left to the next sweep.
+type spare struct {
+	between int // from those that are read over anyway
+	beside  int // from those for which a request grows
+}
+
+// spareFor keeps some for the loads that must be read now, and some more for those that cost nothing (TestOverReadLoads).
+func spareFor(slots int) spare { return spare{between: slots / 50, beside: slots / 8} }
 
 // sweepSteps is how many steps a sweep is given at most, however few loads they have: a planned step takes memory, too.
 func (c *Cache) sweepSteps() int { return min(c.stepsPerEpoch, max(64, c.sweepLoads()/2)) }

@@ -100,7 +100,7 @@ func (s *slots) moveLocked() {
 // no rider, else a slot. Loads that are left to the next sweep take what is to spare. It returns the loads to be read, and fills in which take slots
 // (their number is still to be drawn from the buffer). If the commit waits for loads that are not under way, it returns that step
 // instead: its loads can be read straight into its files, and nothing else may move until they are.
-func (s *slots) grant(ctx context.Context, call []item, spare int) (granted []item, urgent *step, err error) {
+func (s *slots) grant(ctx context.Context, call []item, spare spare) (granted []item, urgent *step, err error) {
 	for {
 		s.mu.Lock()
 		need := 0
@@ -110,7 +110,7 @@ func (s *slots) grant(ctx context.Context, call []item, spare int) (granted []it
 			}
 		}
 		if room := s.roomLocked(); need <= room {
-			granted = s.takeLocked(call, room-need-spare)
+			granted = s.takeLocked(call, room-need, spare)
 			s.mu.Unlock()
 			return granted, nil, nil
 		}
@@ -127,16 +127,20 @@ func (s *slots) grant(ctx context.Context, call []item, spare int) (granted []it
 	}
 }
 
-// takeLocked takes a place for each load, and for up to spare of those that are left to the next sweep.
-func (s *slots) takeLocked(call []item, spare int) (granted []item) {
+// takeLocked takes a place for each load, and for those that are left to the next sweep while more than spare is left of room.
+func (s *slots) takeLocked(call []item, room int, spare spare) (granted []item) {
 	for _, it := range call {
 		it.slot = inFile
 		if !it.inFile() {
 			if it.later {
-				if spare <= 0 {
+				least := spare.between
+				if it.beside {
+					least = spare.beside
+				}
+				if room <= least {
 					continue
 				}
-				spare--
+				room--
 			}
 			it.slot = inSlot
 			s.mu.ahead++

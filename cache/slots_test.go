@@ -40,7 +40,7 @@ func TestSlotsRoom(t *testing.T) {
 				held, inSlots = held[1:], inSlots[1:]
 			case len(inSlots) > 0 && room >= 0:
 				n := rng.IntN(room + 1)
-				if got, _, err := s.grant(t.Context(), loadsOf(n), 0); err != nil || len(got) != n {
+				if got, _, err := s.grant(t.Context(), loadsOf(n), spare{}); err != nil || len(got) != n {
 					t.Fatalf("%d of %d loads: %v", len(got), n, err)
 				}
 				inSlots[rng.IntN(len(inSlots))] += n
@@ -65,12 +65,12 @@ func TestSlotsHurry(t *testing.T) {
 		s := newSlots(10, 4)
 		s.planned(4)
 		first, second := loadsOf(4), loadsOf(5)
-		if got, _, err := s.grant(t.Context(), slices.Clone(second), 0); err != nil || len(got) != 5 || got[0].slot != inSlot {
+		if got, _, err := s.grant(t.Context(), slices.Clone(second), spare{}); err != nil || len(got) != 5 || got[0].slot != inSlot {
 			t.Fatal(got, err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, _, err := s.grant(ctx, slices.Clone(first), 0); !errors.Is(err, context.DeadlineExceeded) {
+		if _, _, err := s.grant(ctx, slices.Clone(first), spare{}); !errors.Is(err, context.DeadlineExceeded) {
 			t.Fatalf("4 loads in one slot: %v", err)
 		}
 		st := first[0].step
@@ -79,7 +79,7 @@ func TestSlotsHurry(t *testing.T) {
 			s.place(st, [][]*batchFile{})
 			s.awaits(st)
 		})
-		_, urgent, err := s.grant(t.Context(), slices.Clone(first), 0)
+		_, urgent, err := s.grant(t.Context(), slices.Clone(first), spare{})
 		if urgent != st || err != nil {
 			t.Fatal(urgent, err)
 		}
@@ -90,15 +90,20 @@ func TestSlotsHurry(t *testing.T) {
 	})
 }
 
-// What is left to the next sweep is read if there is room to spare.
+// What is left to the next sweep is read if there is room to spare, and what stands beside if there is more.
 func TestSlotsToSpare(t *testing.T) {
-	for _, spare := range []int{0, 3, 6} {
+	for _, c := range []struct {
+		spare spare
+		want  int // of three loads, three left to the next sweep between, and two beside
+	}{{spare{0, 0}, 8}, {spare{2, 2}, 6}, {spare{3, 3}, 5}, {spare{1, 1}, 7}, {spare{0, 2}, 6}, {spare{0, 1}, 7}, {spare{5, 5}, 3}, {spare{9, 9}, 3}} {
 		s := newSlots(10, 2)
-		call := loadsOf(6)
-		call[1].later, call[2].later, call[4].later = true, true, true
-		got, _, err := s.grant(t.Context(), call, spare)
-		if want := min(6, 3+max(0, 8-3-spare)); err != nil || len(got) != want {
-			t.Errorf("%d loads are read, not %d, where %d slots are to be spared (%v)", len(got), want, spare, err)
+		call := loadsOf(8)
+		for i := range 5 {
+			call[i+2].later, call[i+2].beside = true, i > 2
+		}
+		got, _, err := s.grant(t.Context(), call, c.spare)
+		if err != nil || len(got) != c.want {
+			t.Errorf("%d loads are read, not %d, where %+v slots are to be spared (%v)", len(got), c.want, c.spare, err)
 		}
 	}
 }

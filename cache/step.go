@@ -49,6 +49,7 @@ type load struct {
 	rider  bool
 	taken  bool // its read has been set off, or it is left out; the lookahead's own
 	later  bool // the next sweep reads it; the lookahead's own
+	beside bool // it is left to the next sweep, and a request of this one would grow to read it; the lookahead's own
 	failed bool // it was not read; valid once the step's read is closed
 }
 

@@ -69,42 +69,75 @@ func callsFor(slots int) callSize {
 	return callSize{few, max(few, min(512, slots/2))}
 }
 
-// cut cuts a sweep into calls. Loads stand together if at most gap chunks lie between theirs. Of the
-// loads that are left to the next sweep come those that stand between, since they are read anyway. What is taken is left out.
+// cut cuts a sweep into calls. Loads stand together if at most gap chunks lie between theirs. Of the loads that are left to the next
+// sweep come those that stand between, since they are read anyway, and those beside (load.beside): that spares the next sweep a
+// request. What is taken is left out.
 func (size callSize) cut(sweep []item, chunk, gap int) iter.Seq[[]item] {
 	return func(yield func([]item) bool) {
-		var call, passed []item // passed: left to the next sweep, seen since the call's last load
-		musts, last := 0, 0
+		c := caller{chunk: chunk, reach: gap + 1}
 		for _, it := range sweep {
 			at := int(it.sample) / chunk
-			switch {
-			case it.taken:
-				continue
-			case it.later && len(call) > 0 && at == last:
-				call = append(call, it)
-				continue
-			case it.later:
-				passed = append(passed, it)
+			if it.taken {
 				continue
 			}
-			together := len(call) > 0 && at-last <= gap+1
-			if at != last && (musts >= size.most || musts >= size.few && !together) {
-				if !yield(call) {
+			if it.later {
+				c.addLater(it, at)
+				continue
+			}
+			together := len(c.call) > 0 && at-c.last <= c.reach
+			if at != c.last && (c.musts >= size.most || c.musts >= size.few && !together) {
+				if !yield(c.call) {
 					return
 				}
-				call, musts, together = nil, 0, false
+				c.call, c.musts, together = nil, 0, false
 			}
-			for _, p := range passed {
-				if together || int(p.sample)/chunk == at {
-					call = append(call, p)
-				}
-			}
-			passed = passed[:0]
-			call = append(call, it)
-			musts, last = musts+1, at
+			c.add(it, at, together)
 		}
-		if len(call) > 0 {
-			yield(call)
+		if len(c.call) > 0 {
+			yield(c.call)
 		}
+	}
+}
+
+// caller makes up a call. Chunks are given as at.
+type caller struct {
+	chunk     int // samples
+	reach     int // the most from one chunk to the next that stands together with it
+	call      []item
+	musts     int    // its loads that are not left to the next sweep
+	last, end int    // the last one's chunk, and that of the call's last load, which may be left to the next sweep
+	ahead     []item // left to the next sweep, together with each other but not with the call
+	aheadEnd  int    // the chunk of the last one
+}
+
+// addLater adds one that is left to the next sweep if it stands together with the call's last one; else the next that is
+// not may stand together with it.
+func (c *caller) addLater(it item, at int) {
+	if len(c.call) > 0 && at-c.end <= c.reach {
+		it.beside = at != c.last
+		c.call, c.end = append(c.call, it), at
+		return
+	}
+	c.connect(at)
+	it.beside = true
+	c.ahead, c.aheadEnd = append(c.ahead, it), at
+}
+
+// add adds one that is not; together is with the one before it.
+func (c *caller) add(it item, at int, together bool) {
+	c.connect(at)
+	c.call = append(c.call, c.ahead...)
+	for k := len(c.call) - 1; k >= 0 && c.call[k].later && (together || int(c.call[k].sample)/c.chunk == at); k-- {
+		c.call[k].beside = false
+	}
+	c.call = append(c.call, it)
+	c.ahead = c.ahead[:0]
+	c.musts, c.last, c.end = c.musts+1, at, at
+}
+
+// connect drops what does not stand together with chunk at.
+func (c *caller) connect(at int) {
+	if at-c.aheadEnd > c.reach {
+		c.ahead = c.ahead[:0]
 	}
 }

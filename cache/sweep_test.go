@@ -176,7 +176,7 @@ func demand(loads []item, per, slots, gap, epochs int) (requests, samples float6
 		for call := range callsFor(per/2).cut(sweep, 1, gap) {
 			last := -1
 			for _, it := range call {
-				if it.later && held >= slots-spareFor(slots) {
+				if left, spare := slots-held, spareFor(slots); it.later && (left <= spare.between || it.beside && left <= spare.beside) {
 					continue
 				}
 				it.take()
@@ -216,7 +216,8 @@ func TestOverReadLoads(t *testing.T) {
 	}
 }
 
-// Every load is in one call; one that is left to the next sweep only where it stands between two that are not, or in their chunk.
+// Every load is in one call; one that is left to the next sweep only where it stands together with one that is not. It stands beside
+// unless it is between two that stand together, or in their chunk.
 func TestCalls(t *testing.T) {
 	rng := rand.New(rand.NewPCG(67, 68))
 	for range 300 {
@@ -258,8 +259,28 @@ func checkCall(t *testing.T, call []item, chunk, gap int, size callSize) {
 	for _, it := range call {
 		at := int(it.sample) / chunk
 		next, same := slices.BinarySearch(musts, at)
-		if it.later && !same && (next == 0 || next == len(musts) || musts[next]-musts[next-1] > gap+1) {
-			t.Fatalf("a load that is left over comes with loads of chunks %v; its chunk is %d", musts, at)
+		between := same || next > 0 && next < len(musts) && musts[next]-musts[next-1] <= gap+1
+		if it.later && it.beside == between {
+			t.Fatalf("a load that is left over is in chunk %d, beside: %v; the others are in %v", at, it.beside, musts)
+		}
+	}
+	checkTogether(t, call, chunk, gap)
+}
+
+// checkTogether finds loads that are left to the next sweep and that no chain of loads joins with one that is not.
+func checkTogether(t *testing.T, call []item, chunk, gap int) {
+	t.Helper()
+	for i := 0; i < len(call); {
+		joined := false
+		first := i
+		for i++; ; i++ {
+			joined = joined || !call[i-1].later
+			if i == len(call) || int(call[i].sample)/chunk-int(call[i-1].sample)/chunk > gap+1 {
+				break
+			}
+		}
+		if !joined {
+			t.Fatalf("nothing of this sweep is with the loads from sample %d on", call[first].sample)
 		}
 	}
 }
